@@ -1,0 +1,121 @@
+/** What the parts in front of Temporal (MCP server, console, CLI) may ask of it. Implemented by `temporal-commands.ts`. */
+import type { Caller, CommandView } from '../domain/command.ts';
+import type { DeviceReply } from '../domain/exchange.ts';
+import type { Desired, Json, Reading, Value } from '../domain/values.ts';
+
+export interface Submission {
+  /** Device id, name or alias, as the caller wrote it. */
+  readonly device: string;
+  /** As the caller wrote it, e.g. `{"temperature": "26"}`. Validated and coerced here. */
+  readonly desired: unknown;
+  readonly caller: Caller;
+  readonly reason?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly resendOf?: string | undefined;
+  readonly requesterCanAnswer: boolean;
+}
+
+/** How a submission was taken. */
+export type Submitted =
+  | { readonly kind: 'started' | 'joined'; readonly commandId: string; readonly coerced: readonly string[] }
+  /** The same call ended badly minutes ago and may not be repeated blindly: nothing was sent; this is the old command. */
+  | { readonly kind: 'repeatRefused'; readonly commandId: string };
+
+/** One command as `describe` shows it. Times are epoch milliseconds. */
+export interface CommandSnapshot {
+  readonly commandId: string;
+  readonly status: 'running' | 'completed' | 'cancelled' | 'failed';
+  readonly view: CommandView;
+  readonly createdAt: number;
+  readonly closedAt: number | null;
+  /** Later of the phase's change and the receipt of the reading shown. */
+  readonly lastUpdatedAt: number;
+  readonly cancelRequested: boolean;
+  /** Latest reading while settling, from the running activity's heartbeat. */
+  readonly live: LiveReading | null;
+  /** Whole number of milliseconds from creation for which this command can be asked about; null while unbounded. */
+  readonly ttlMs: number | null;
+  /** Only for `failed`: what broke in Readback itself, in words. */
+  readonly failure: string | null;
+}
+
+export interface LiveReading {
+  readonly at: number;
+  readonly fields: Readonly<Record<string, Reading>>;
+  readonly note: string;
+  readonly reads: number;
+}
+
+export interface DeviceState {
+  readonly device: string;
+  readonly deviceName: string;
+  readonly at: number;
+  readonly deviceAt: string | null;
+  readonly fields: Readonly<Record<string, Reading & { readonly unit: string | null }>>;
+  readonly moving: boolean;
+  readonly faults: Readonly<Record<string, 'clear' | 'raised' | 'unknown'>>;
+  readonly trouble: string | null;
+  /** The raw replies, for `devices probe`. */
+  readonly raw: Readonly<Record<string, DeviceReply>> | null;
+}
+
+export interface DryRun {
+  readonly device: string;
+  readonly desired: Desired;
+  readonly coerced: readonly string[];
+  /** Exactly what would be sent, in order; secrets are not in it. */
+  readonly requests: readonly { readonly method: string; readonly url: string; readonly body: Json }[];
+  readonly state: DeviceState;
+  readonly approval: { readonly by: 'requester' | 'operator'; readonly reason: string | null } | null;
+  /** True: the device already is as desired, nothing would be sent. */
+  readonly already: boolean;
+}
+
+export interface DeviceSummary {
+  readonly device: string;
+  readonly name: string;
+  readonly area: string | null;
+  readonly aliases: readonly string[];
+  readonly tags: readonly string[];
+  readonly hint: string | null;
+  /** e.g. `16–30 °C, step 0.5`, `on | off`, `read only`. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** A viewer sees its own commands; `operator` sees all. */
+export type Viewer = { readonly kind: 'owner'; readonly subject: string } | { readonly kind: 'operator' };
+
+export interface Commands {
+  /** Resolves when Temporal has acknowledged the start. Throws `InputError` (nothing started) or `EngineUnreachable`. */
+  submit(submission: Submission): Promise<Submitted>;
+  /** One describe. undefined: not a command, not yours, unknown or past retention. Throws `EngineUnreachable`. */
+  get(commandId: string, viewer: Viewer): Promise<CommandSnapshot | undefined>;
+  /** Waits until `done(snapshot)` or the time is over, pushed by Temporal where it can be; the last snapshot either way. */
+  wait(
+    commandId: string,
+    viewer: Viewer,
+    options: { timeoutMs: number; signal?: AbortSignal; until?: (snapshot: CommandSnapshot) => boolean },
+  ): Promise<CommandSnapshot | undefined>;
+  /** Asks the workflow to stop. false: as for an unknown id. Cancelling an ended command changes nothing and is true. */
+  cancel(commandId: string, viewer: Viewer): Promise<boolean>;
+  /** Newest first. */
+  list(viewer: Viewer, options: { limit: number; device?: string; openOnly?: boolean }): Promise<readonly CommandSnapshot[]>;
+  /** The answer of the asking client's user to an approval by the requester. false: as for an unknown id. */
+  answer(commandId: string, viewer: Viewer, answers: Readonly<Record<string, unknown>>, via: string): Promise<boolean>;
+  readState(device: string, caller: Caller): Promise<DeviceState>;
+  dryRun(submission: Submission): Promise<DryRun>;
+  /** Every device of the catalogue that matches, in the catalogue's order. */
+  devices(query?: string): readonly DeviceSummary[];
+}
+
+/** Something in the caller's input is wrong. `message` names the field, what is allowed, and that nothing was sent. */
+export class InputError extends Error {
+  override readonly name = 'InputError';
+}
+
+/** Temporal can't be reached; the command's state is unknown, not lost. */
+export class EngineUnreachable extends Error {
+  override readonly name = 'EngineUnreachable';
+}
+
+export type { Value };

@@ -1,0 +1,98 @@
+/** A command: one request to bring one or more fields of one device to desired values. */
+import type { FieldResult, Outcome, SafeToSendAgain, SampleRun, SentEvidence } from './outcome.ts';
+import type { Desired, Value } from './values.ts';
+
+/** Who asks. `subject` is the owner: the human or service identity, `local` where nobody signs in. */
+export interface Caller {
+  readonly subject: string;
+  /** The client program's own name, as reported. */
+  readonly client: string | null;
+  readonly transport: 'http' | 'stdio' | 'cli' | 'console' | 'batch';
+  readonly unattended: boolean;
+}
+
+/** What starts a command workflow. Everything in it was validated against the catalogue. */
+export interface CommandRequest {
+  readonly device: string;
+  readonly deviceName: string;
+  readonly desired: Desired;
+  readonly reason: string | null;
+  readonly caller: Caller;
+  readonly requestId: string | null;
+  readonly resendOf: string | null;
+  /** Digest of caller, device and desired (and requestId): equal open commands are one. */
+  readonly contentKey: string;
+  /** Digest of the device's definition as validated. */
+  readonly definitionDigest: string;
+  /** Can the asking client show its user a form for this approval? */
+  readonly requesterCanAnswer: boolean;
+}
+
+export const PHASES = [
+  'waiting_for_approval',
+  'waiting_for_turn',
+  'sending',
+  'settling',
+  'verifying',
+  'ended',
+] as const;
+export type Phase = (typeof PHASES)[number];
+
+export interface PendingApproval {
+  readonly by: 'requester' | 'operator';
+  readonly reason: string | null;
+  readonly askedAt: number;
+  readonly expiresAt: number;
+  /** Digest of exactly what is approved: command, definition, rule. */
+  readonly digest: string;
+  /** Key of the question; never used twice in a command's life. */
+  readonly key: string;
+  readonly before: Readonly<Record<string, Value | null>>;
+}
+
+export interface DecisionRecord {
+  readonly decision: 'approved' | 'declined';
+  readonly by: string;
+  /** Which way it came: `form`, `mrtr`, `console`, `cli`, `temporal-ui`. */
+  readonly via: string;
+  /** false: decided by hand in the Temporal UI, so nobody was authenticated. */
+  readonly authenticated: boolean;
+  readonly at: number;
+  readonly latencyMs: number;
+  readonly comment: string | null;
+}
+
+/** What a command workflow keeps in its memo, so that one `describe` answers everything, also with no worker running. */
+export interface CommandView {
+  readonly device: string;
+  readonly deviceName: string;
+  readonly owner: string;
+  readonly caller: Caller;
+  readonly desired: Desired;
+  readonly reason: string | null;
+  readonly phase: Phase;
+  /** When the phase began. */
+  readonly phaseAt: number;
+  /** What is going on, one sentence without ages. */
+  readonly note: string;
+  readonly previous: Readonly<Record<string, Value | null>>;
+  readonly sent: SentEvidence;
+  /** Latest moment at which the present phase ends by itself; null: unbounded. */
+  readonly until: number | null;
+  readonly approval: PendingApproval | null;
+  readonly decidedBy: DecisionRecord | null;
+  readonly result: CommandResult | null;
+}
+
+export interface CommandResult {
+  readonly outcome: Outcome;
+  readonly fields: Readonly<Record<string, FieldResult>>;
+  /** One or two sentences of evidence: why this outcome. */
+  readonly detail: string;
+  readonly safeToSendAgain: SafeToSendAgain;
+  readonly adjusted: boolean;
+  readonly samples: readonly SampleRun[];
+  readonly endedAt: number;
+  /** Set when this command ended with another one's outcome. */
+  readonly joined: string | null;
+}
