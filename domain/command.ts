@@ -1,5 +1,5 @@
 /** A command: one request to bring one or more fields of one device to desired values. */
-import type { FieldResult, Outcome, SafeToSendAgain, SampleRun, SentEvidence } from './outcome.ts';
+import type { FieldResult, Outcome, SampleRun, SentEvidence } from './outcome.ts';
 import type { Desired, Value } from './values.ts';
 
 /** Who asks. `subject` is the owner: the human or service identity, `local` where nobody signs in. */
@@ -89,7 +89,7 @@ export interface CommandResult {
   readonly fields: Readonly<Record<string, FieldResult>>;
   /** One or two sentences of evidence: why this outcome. */
   readonly detail: string;
-  readonly safeToSendAgain: SafeToSendAgain;
+  readonly safeToSendAgain: boolean;
   readonly adjusted: boolean;
   readonly samples: readonly SampleRun[];
   readonly endedAt: number;

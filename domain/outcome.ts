@@ -2,7 +2,7 @@
 import type { ReplyEvidence } from './exchange.ts';
 import type { Value } from './values.ts';
 
-export const OUTCOMES = [
+const OUTCOMES = [
   'verified',
   'already',
   'unverifiable',
@@ -67,5 +67,67 @@ export interface SentEvidence {
   readonly reply: ReplyEvidence | null;
 }
 
-/** `look`: safe only after looking at the device first. */
-export type SafeToSendAgain = 'yes' | 'no' | 'look';
+/** None of several fields verified: the outcome is the worst of theirs, in this order. */
+const WORST_FIRST = ['unknown', 'different', 'superseded', 'unsettled', 'unreadable', 'unchanged', 'refused'] as const;
+
+/** How a field's verdict counts for the command as a whole. */
+function outcomeOfVerdict(verdict: Verdict): Outcome | 'notSent' {
+  switch (verdict) {
+    case 'fault':
+      // The value may be right, but a declared fault vetoes it: a person has to look.
+      return 'different';
+    case 'notApplicable':
+      return 'refused';
+    default:
+      return verdict;
+  }
+}
+
+const isGood = (outcome: Outcome | 'notSent'): boolean =>
+  outcome === 'verified' || outcome === 'already' || outcome === 'unverifiable';
+
+/**
+ * The outcome of a command from its fields' verdicts. All good: the weakest claim among them (`unverifiable` before
+ * `verified` before `already`). Some good: `partial`. None: the worst. There must be at least one verdict.
+ */
+export function outcomeOf(verdicts: readonly Verdict[]): Outcome {
+  const outcomes = verdicts.map(outcomeOfVerdict);
+  if (outcomes.every(isGood)) {
+    if (outcomes.includes('unverifiable')) return 'unverifiable';
+    return outcomes.includes('verified') ? 'verified' : 'already';
+  }
+  if (outcomes.some(isGood)) return 'partial';
+  return WORST_FIRST.find((outcome) => outcomes.includes(outcome)) ?? 'undelivered';
+}
+
+/**
+ * May the same command be sent again without looking first? `repeatable`: the catalogue says that sending twice does
+ * no more than sending once.
+ */
+export function safeToSendAgain(outcome: Outcome, repeatable: boolean): boolean {
+  switch (outcome) {
+    case 'verified':
+    case 'already':
+    case 'refused':
+    case 'declined':
+    case 'expired':
+    case 'undelivered':
+      return true;
+    case 'unverifiable':
+    case 'unchanged':
+    case 'unreadable':
+      return repeatable;
+    case 'different':
+    case 'partial':
+    case 'cancelled':
+    case 'unsettled':
+    case 'superseded':
+    case 'unknown':
+      return false;
+  }
+}
+
+/** Outcomes that a caller's user may be told as done. The rest are errors to an agent. */
+export function endedWell(outcome: Outcome): boolean {
+  return isGood(outcome);
+}

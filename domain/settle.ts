@@ -1,0 +1,271 @@
+/**
+ * Tells from the samples of a device what became of a command: verified, unchanged, different, unsettled, …
+ * Pure: `absorb` folds one sample into the story so far, `judge` says whether that is enough. The story is bounded
+ * and plain JSON, so that it can travel from one read to the next.
+ */
+import type { FieldDefinition, SettlePolicy } from './catalogue/definition.ts';
+import { compare, sameValue } from './comparison.ts';
+import type { Sample } from './exchange.ts';
+import type { SampleRun, Verdict } from './outcome.ts';
+import { formatDuration, formatValue } from './text.ts';
+import type { Desired, Reading, Value } from './values.ts';
+
+export interface SettleQuestion {
+  readonly desired: Desired;
+  /** The fields to judge; all of them have a readback. */
+  readonly fields: Readonly<Record<string, FieldDefinition>>;
+  /** What the device showed before the first send; absent or unreadable: not known. */
+  readonly before: Readonly<Record<string, Reading>>;
+  readonly policy: SettlePolicy;
+  /** When the last send ended, epoch ms: the deadline runs from here. */
+  readonly sentAt: number;
+}
+
+export interface SettleStory {
+  readonly reads: number;
+  readonly lastSample: Sample | null;
+  readonly tracks: Readonly<Record<string, Track>>;
+}
+
+/** The series of one field since the send. */
+interface Track {
+  readonly runs: readonly SampleRun[];
+  /** Runs left out of the middle, to keep the story small. */
+  readonly dropped: number;
+  /** How often a readable value gave way to another one. */
+  readonly changes: number;
+  /** The present unbroken stretch of readings equal to the desired value. */
+  readonly matching: Stretch | null;
+  /** The present unbroken stretch of one value. */
+  readonly holding: Stretch | null;
+  /** Reads in the longest stretch at the desired value that the device has left again. */
+  readonly reachedReads: number;
+  readonly moved: boolean;
+  readonly adjusted: boolean;
+  readonly last: { readonly value: Value; readonly at: number } | null;
+}
+
+interface Stretch {
+  readonly value: Value;
+  readonly since: number;
+  readonly until: number;
+  readonly reads: number;
+}
+
+export interface FieldVerdict {
+  readonly verdict: Verdict;
+  readonly observed: { readonly value: Value; readonly at: number } | null;
+  readonly adjusted: boolean;
+  readonly detail: string;
+}
+
+export type Judgement =
+  | { readonly kind: 'wait'; readonly nextReadAt: number; readonly note: string }
+  | { readonly kind: 'done'; readonly fields: Readonly<Record<string, FieldVerdict>> };
+
+/** First and last runs of a field are evidence; a flapping device must not grow the history. */
+const RUNS_KEPT_FIRST = 6;
+const RUNS_KEPT_LAST = 14;
+/** Two reads at the desired value are more than an echo: leaving it again is somebody's doing. */
+const READS_THAT_COUNT_AS_REACHED = 2;
+/** A device that changed its mind this often is not still, however its last reads look. */
+const CHANGES_OF_A_RESTLESS_DEVICE = 4;
+
+const EMPTY_TRACK: Track = {
+  runs: [],
+  dropped: 0,
+  changes: 0,
+  matching: null,
+  holding: null,
+  reachedReads: 0,
+  moved: false,
+  adjusted: false,
+  last: null,
+};
+
+export const emptyStory: SettleStory = { reads: 0, lastSample: null, tracks: {} };
+
+export function absorb(question: SettleQuestion, story: SettleStory, sample: Sample): SettleStory {
+  const tracks: Record<string, Track> = {};
+  for (const [name, field] of Object.entries(question.fields)) {
+    tracks[name] = absorbField(question, field, story.tracks[name] ?? EMPTY_TRACK, sample);
+  }
+  return { reads: story.reads + 1, lastSample: sample, tracks };
+}
+
+function absorbField(question: SettleQuestion, field: FieldDefinition, track: Track, sample: Sample): Track {
+  const reading = readingOf(sample, field.name);
+  const run = runOf(field.name, reading, sample.at);
+  const { runs, dropped } = appendRun(track, run, field);
+  const base = { ...track, runs, dropped };
+  if (reading.kind !== 'value') return { ...base, matching: null, reachedReads: reached(track), holding: null };
+
+  const comparison = compareWithConfirm(question, field, reading, sample);
+  const matches = comparison === 'equal' || comparison === 'adjusted';
+  const before = question.before[field.name];
+  const continues = track.last !== null && sameValue(field, track.last.value, reading.value);
+  return {
+    ...base,
+    changes: track.changes + (track.last !== null && !continues ? 1 : 0),
+    matching: matches ? extend(track.matching, reading.value, sample.at) : null,
+    holding: extend(continues ? track.holding : null, reading.value, sample.at),
+    reachedReads: matches ? track.reachedReads : reached(track),
+    moved: track.moved || (before?.kind === 'value' && !sameValue(field, before.value, reading.value)),
+    adjusted: comparison === 'adjusted',
+    last: { value: reading.value, at: sample.at },
+  };
+}
+
+/** An `action` has no value of its own: its confirmation is its reading. */
+function readingOf(sample: Sample, field: string): Reading {
+  return sample.fields[field] ?? { kind: 'unreadable', why: sample.trouble ?? 'not in the reply' };
+}
+
+function compareWithConfirm(question: SettleQuestion, field: FieldDefinition, reading: Reading, sample: Sample) {
+  const desired = question.desired[field.name];
+  if (desired === undefined) return 'unequal';
+  const comparison = compare(field, desired, reading);
+  const confirmed = field.confirm === null || sample.confirmed[field.name] === true;
+  return confirmed ? comparison : 'unequal';
+}
+
+const reached = (track: Track): number => Math.max(track.reachedReads, track.matching?.reads ?? 0);
+
+function extend(stretch: Stretch | null, value: Value, at: number): Stretch {
+  if (stretch === null) return { value, since: at, until: at, reads: 1 };
+  return { value, since: stretch.since, until: at, reads: stretch.reads + 1 };
+}
+
+function runOf(field: string, reading: Reading, at: number): SampleRun {
+  const shown = reading.kind === 'value' ? { value: reading.value, note: null } : { value: null, note: reading.why };
+  return { field, ...shown, firstAt: at, lastAt: at, reads: 1 };
+}
+
+function appendRun(track: Track, run: SampleRun, field: FieldDefinition): Pick<Track, 'runs' | 'dropped'> {
+  const last = track.runs.at(-1);
+  const same =
+    last !== undefined &&
+    (last.value === null || run.value === null
+      ? last.value === run.value && last.note === run.note
+      : sameValue(field, last.value, run.value));
+  if (same) {
+    const longer = { ...last, lastAt: run.lastAt, reads: last.reads + 1 };
+    return { runs: [...track.runs.slice(0, -1), longer], dropped: track.dropped };
+  }
+  const runs = [...track.runs, run];
+  if (runs.length <= RUNS_KEPT_FIRST + RUNS_KEPT_LAST) return { runs, dropped: track.dropped };
+  return { runs: [...runs.slice(0, RUNS_KEPT_FIRST), ...runs.slice(RUNS_KEPT_FIRST + 1)], dropped: track.dropped + 1 };
+}
+
+/**
+ * Enough seen? Done when every field is verified, or when the deadline is over. A value that turned right just before
+ * the deadline still gets its stable window: stopping there would call a success unsettled.
+ */
+export function judge(question: SettleQuestion, story: SettleStory, now: number): Judgement {
+  const { policy, sentAt } = question;
+  if (story.reads === 0) {
+    return { kind: 'wait', nextReadAt: sentAt + policy.firstMs, note: `waiting ${formatDuration(policy.firstMs)} before the first read` };
+  }
+  const fields = Object.values(question.fields);
+  if (fields.every((field) => isVerified(question, story, field))) return done(question, story, now);
+  const deadline = sentAt + policy.withinMs;
+  const confirming = fields.every((field) => story.tracks[field.name]?.matching != null) && !isRestrained(story);
+  const latest = confirming ? deadline + policy.stableMs + policy.everyMs : deadline;
+  if (now >= latest) return done(question, story, now);
+  return { kind: 'wait', nextReadAt: nextReadAt(question, story, now, latest), note: progress(question, story, now) };
+}
+
+/** The API may ask for a pause; else the next read is due one interval after the last, and the last one at the deadline. */
+function nextReadAt(question: SettleQuestion, story: SettleStory, now: number, latest: number): number {
+  const last = story.lastSample;
+  const due = (last?.at ?? now) + Math.max(question.policy.everyMs, last?.retryAfterMs ?? 0);
+  return Math.max(now, Math.min(due, latest));
+}
+
+const isRestrained = (story: SettleStory): boolean =>
+  story.lastSample === null || story.lastSample.moving || faultsOf(story).length > 0;
+
+const faultsOf = (story: SettleStory): string[] =>
+  Object.entries(story.lastSample?.faults ?? {})
+    .filter(([, state]) => state !== 'clear')
+    .map(([name]) => name);
+
+function isVerified(question: SettleQuestion, story: SettleStory, field: FieldDefinition): boolean {
+  const stretch = story.tracks[field.name]?.matching;
+  if (stretch == null || isRestrained(story)) return false;
+  return isStable(question.policy, stretch);
+}
+
+const isStable = (policy: SettlePolicy, stretch: Stretch): boolean =>
+  stretch.reads >= policy.reads && stretch.until - stretch.since >= policy.stableMs;
+
+function done(question: SettleQuestion, story: SettleStory, now: number): Judgement {
+  const fields: Record<string, FieldVerdict> = {};
+  for (const field of Object.values(question.fields)) fields[field.name] = fieldVerdict(question, story, field, now);
+  return { kind: 'done', fields };
+}
+
+/** The heart of it: one field's verdict from its series. Each branch claims no more than the readings show. */
+function fieldVerdict(question: SettleQuestion, story: SettleStory, field: FieldDefinition, now: number): FieldVerdict {
+  const track = story.tracks[field.name] ?? EMPTY_TRACK;
+  const asked = formatValue(question.desired[field.name] ?? null, field.unit);
+  const took = formatDuration(now - question.sentAt);
+  const shown = track.last === null ? 'nothing readable' : formatValue(track.last.value, field.unit);
+  const say = (verdict: Verdict, detail: string): FieldVerdict => ({
+    verdict,
+    observed: track.last,
+    adjusted: verdict === 'verified' && track.adjusted,
+    detail,
+  });
+  const lastReading = story.lastSample === null ? undefined : readingOf(story.lastSample, field.name);
+
+  if (lastReading?.kind === 'notApplicable') return say('notApplicable', lastReading.why);
+  if (track.last === null || isTooOld(question, story, track.last.at)) {
+    const why = lastReading?.kind === 'unreadable' ? lastReading.why : 'no reading';
+    return say('unreadable', `asked ${asked}; no usable reading: ${why}`);
+  }
+  const faults = faultsOf(story);
+  if (track.matching !== null && faults.length > 0) {
+    return say('fault', `reads ${shown}, but the device reports ${faults.join(', ')}; a person is needed`);
+  }
+  if (isVerified(question, story, field)) return say('verified', `reads ${shown}${track.adjusted ? `, the device's nearest step to ${asked}` : ''}`);
+  if (story.lastSample?.moving === true) return say('unsettled', `asked ${asked}, still moving after ${took}, last at ${shown}`);
+  const still = track.holding !== null && isStable(question.policy, track.holding);
+  const restless = track.changes >= CHANGES_OF_A_RESTLESS_DEVICE;
+  if (!still || track.matching !== null || restless) {
+    return say('unsettled', `asked ${asked}, not steady after ${took}, last at ${shown}`);
+  }
+  // From here on the device stands still, and not as asked.
+  if (field.confirm !== null && field.read !== null && sameValue(field, track.last.value, question.desired[field.name] ?? false)) {
+    return say('different', `reads ${shown}, but its confirmation does not hold`);
+  }
+  if (reached(track) >= READS_THAT_COUNT_AS_REACHED) return say('superseded', `reached ${asked}, then ${shown}`);
+  const knownBefore = question.before[field.name]?.kind === 'value';
+  if (knownBefore && !track.moved) return say('unchanged', `acknowledged, but still ${shown} after ${story.reads} reads`);
+  return say('different', `asked ${asked}, stopped at ${shown}`);
+}
+
+/** A reading from before a long silence says nothing about now. */
+function isTooOld(question: SettleQuestion, story: SettleStory, lastReadableAt: number): boolean {
+  const { everyMs, stableMs } = question.policy;
+  return (story.lastSample?.at ?? 0) - lastReadableAt > Math.max(2 * everyMs, stableMs);
+}
+
+/** What a waiting person reads: no ages, so that it changes only when the device does. */
+function progress(question: SettleQuestion, story: SettleStory, now: number): string {
+  const readings = Object.values(question.fields).map((field) => {
+    const last = story.tracks[field.name]?.runs.at(-1);
+    const asked = formatValue(question.desired[field.name] ?? null, field.unit);
+    const shows = last?.value == null ? `unreadable (${last?.note ?? 'not read'})` : formatValue(last.value, field.unit);
+    return `${field.name} reads ${shows}, asked ${asked}`;
+  });
+  const waiting = now < question.sentAt + question.policy.lagMs ? question.policy.lagReason : null;
+  return `${readings.join('; ')}${story.lastSample?.moving === true ? '; moving' : ''}${waiting === null ? '' : `; ${waiting}`}`;
+}
+
+/** All runs of all fields, oldest first: the evidence of an outcome. */
+export function samplesOf(story: SettleStory): readonly SampleRun[] {
+  return Object.values(story.tracks)
+    .flatMap((track) => track.runs)
+    .sort((a, b) => a.firstAt - b.firstAt);
+}

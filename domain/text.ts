@@ -1,0 +1,31 @@
+/** How values, durations and strangers' texts are written for people. */
+import type { Value } from './values.ts';
+
+/** `26 °C`, `70 %`, `cool`. */
+export function formatValue(value: Value | null, unit: string | null): string {
+  if (value === null) return 'unknown';
+  if (value === true) return 'done';
+  const text = typeof value === 'number' ? String(Math.round(value * 1000) / 1000) : quoteIfOdd(String(value));
+  return typeof value === 'number' && unit !== null ? `${text} ${unit}` : text;
+}
+
+const quoteIfOdd = (text: string): string => (/^[\w.+-]{1,40}$/.test(text) ? text : `"${plain(text, 64)}"`);
+
+/** `800 ms`, `4 s`, `90 s`, `12 min`, `3 h`, `2 d`. */
+export function formatDuration(ms: number): string {
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} d`;
+}
+
+/** A stranger's text made harmless: no control, formatting or bidi characters, one line, at most `limit` characters. */
+export function plain(text: string, limit: number): string {
+  // C covers controls, bidi and zero-width formatting, private use and unpaired surrogates; Z line and paragraph separators.
+  const clean = text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+  const characters = [...clean];
+  return characters.length <= limit ? clean : `${characters.slice(0, limit - 1).join('')}…`;
+}
