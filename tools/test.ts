@@ -1,0 +1,61 @@
+/**
+ * Runs test files, each in a process of its own: `npm test` (the everyday suites), `npm test -- domain cli` (only these),
+ * `npm run test:all`. Quick suites come first, so that a broken rule shows before a slow scenario has started.
+ */
+import { readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join, sep } from 'node:path';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+
+/** Folders and files of test/, in this order; what is not named here runs after them. */
+const QUICK_FIRST = [
+  'architecture.test.ts',
+  'domain',
+  'simulator',
+  'activities',
+  'workflows',
+  'worker',
+  'commands',
+  'mcp-server',
+  'cli',
+];
+/** Suites with a script of their own: they install a Home Assistant, or kill processes. */
+const ON_DEMAND = ['home-assistant', 'chaos'];
+/** For a whole file. Far above what any takes, so that only a hang meets it. */
+const FILE_TIMEOUT_MS = 5 * 60_000;
+
+const testFolder = join(import.meta.dirname, '..', 'test');
+
+function suiteOf(file: string): string {
+  return file.split(sep, 1)[0] ?? file;
+}
+
+function turnOf(file: string): number {
+  const turn = QUICK_FIRST.indexOf(suiteOf(file));
+  return turn === -1 ? QUICK_FIRST.length : turn;
+}
+
+/** Paths within test/. Throws for a suite without tests: one that runs nothing proves nothing. */
+function chooseFiles(asked: readonly string[]): string[] {
+  const all = readdirSync(testFolder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.test.ts'))
+    .sort((a, b) => turnOf(a) - turnOf(b) || a.localeCompare(b));
+  if (asked.includes('--all')) return all;
+  if (asked.length === 0) return all.filter((file) => !ON_DEMAND.includes(suiteOf(file)));
+  return asked.flatMap((suite) => {
+    const files = all.filter((file) => file === suite || file.startsWith(`${suite}${sep}`));
+    if (files.length > 0) return files;
+    throw new Error(`No test in test/${suite}. There are: ${[...new Set(all.map(suiteOf))].join(', ')}.`);
+  });
+}
+
+const events = run({
+  files: chooseFiles(process.argv.slice(2)).map((file) => join(testFolder, file)),
+  concurrency: availableParallelism(),
+  timeout: FILE_TIMEOUT_MS,
+});
+events.on('test:fail', () => {
+  process.exitCode = 1;
+});
+events.compose(new spec()).pipe(process.stdout);
