@@ -96,3 +96,24 @@ export interface CommandResult {
   /** Set when this command ended with another one's outcome. */
   readonly joined: string | null;
 }
+
+/** The view of a command that has just been accepted; the starter puts it into the memo, the workflow goes on from it. */
+export function acceptedView(request: CommandRequest, at: number): CommandView {
+  return {
+    device: request.device,
+    deviceName: request.deviceName,
+    owner: request.caller.subject,
+    caller: request.caller,
+    desired: request.desired,
+    reason: request.reason,
+    phase: 'waiting_for_turn',
+    phaseAt: at,
+    note: 'accepted',
+    previous: {},
+    sent: { count: 0, certain: true, reply: null },
+    until: null,
+    approval: null,
+    decidedBy: null,
+    result: null,
+  };
+}

@@ -5,6 +5,12 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Seal } from '../domain/approval/decision.ts';
+import type { SettlePolicy } from '../domain/catalogue/definition.ts';
+import type { CommandRequest, CommandView } from '../domain/command.ts';
+import type { DeviceReply, RawRead, SendResult } from '../domain/exchange.ts';
+import type { SampleRun } from '../domain/outcome.ts';
+import type { FieldVerdict, SettleStory } from '../domain/settle.ts';
+import type { Json, Reading, Value } from '../domain/values.ts';
 
 /** Workflows and the activities that touch devices. */
 export const TASK_QUEUE = 'readback';
@@ -15,6 +21,7 @@ export const WORKFLOW_TYPE = {
   deviceCommand: 'deviceCommand',
   lane: 'lane',
   readDevice: 'readDevice',
+  rehearseCommand: 'rehearseCommand',
 } as const;
 
 const LANE_PREFIX = 'lane/';
@@ -92,3 +99,134 @@ export const FAILURE = {
   /** The command names something that this worker's catalogue doesn't have; another worker may. */
   catalogueMismatch: 'CatalogueMismatch',
 } as const;
+
+/** What workflows ask of the world. Implemented in `activities/`, one file each. */
+export interface Activities {
+  judge(input: CommandInput): Promise<Judged>;
+  takeTurn(input: TurnInput): Promise<Turn>;
+  look(input: CommandInput): Promise<Look>;
+  send(input: SendInput): Promise<SendResult>;
+  settle(input: SettleInput): Promise<Settled>;
+  checkSeal(input: {
+    readonly commandId: string;
+    readonly digest: string;
+    readonly answer: Answer;
+  }): Promise<boolean>;
+  readState(input: { readonly device: string; readonly withReplies: boolean }): Promise<DeviceState>;
+  rehearse(input: CommandInput): Promise<Rehearsal>;
+}
+
+export interface CommandInput {
+  readonly request: CommandRequest;
+}
+
+/** Why a person has to decide. `digest` covers command, definition and rules: an approval of another digest is void. */
+export interface Requirement {
+  readonly by: 'requester' | 'operator';
+  readonly reason: string | null;
+  readonly expiresMs: number;
+  readonly digest: string;
+}
+
+export interface Judged {
+  readonly requirement: Requirement | null;
+  /** What an approver sees as the present values; empty where no reading was needed. */
+  readonly before: Readonly<Record<string, Value | null>>;
+  readonly deliverWithinMs: number;
+  /** Set when the command no longer fits the catalogue: why. Nothing may be sent then. */
+  readonly misfit: string | null;
+}
+
+export interface TurnInput extends CommandInput {
+  /** Start of the command, or its approval, epoch ms: the order in which words were given. */
+  readonly acceptedAt: number;
+}
+
+export type Turn =
+  | { readonly kind: 'ready'; readonly look: Look }
+  | { readonly kind: 'busy'; readonly ahead: string }
+  | { readonly kind: 'overtaken'; readonly by: string }
+  /** The first one has ended; this is what it showed. */
+  | { readonly kind: 'duplicate'; readonly of: string; readonly view: CommandView };
+
+/** The device just before a send, and what has to be sent. */
+export interface Look {
+  readonly at: number;
+  readonly readings: Readonly<Record<string, Reading>>;
+  readonly deviceAt: string | null;
+  readonly trouble: string | null;
+  /** Raw baseline, only for devices whose expressions use `$before`. */
+  readonly before: RawRead | null;
+  /** Our unit of each asked field. */
+  readonly units: Readonly<Record<string, string | null>>;
+  /** Asked fields that are as desired already. */
+  readonly already: readonly string[];
+  readonly steps: readonly StepPlan[];
+  readonly policy: SettlePolicy;
+  /** Why nothing may be sent: it doesn't apply, the device's own limits, a definition changed. */
+  readonly objection: string | null;
+  /** The approval that is needed now; judged again here, the last moment before the send. */
+  readonly requirement: Requirement | null;
+}
+
+/** One send step as this command uses it. */
+export interface StepPlan {
+  readonly index: number;
+  readonly fields: readonly string[];
+  readonly kind: 'set' | 'toggle' | 'pulse';
+  readonly repeatable: boolean;
+  readonly then:
+    | { readonly kind: 'verify' }
+    | { readonly kind: 'sent' }
+    | { readonly kind: 'pause'; readonly ms: number };
+  /** Fields of this step that can be read back; the rest is unverifiable. */
+  readonly verifiable: readonly string[];
+  /** Longest that one send may take, a fresh read for `fill` or `uses` included. */
+  readonly timeoutMs: number;
+}
+
+export interface SendInput extends CommandInput {
+  readonly step: number;
+  readonly fields: readonly string[];
+  /** Same for every attempt of one logical send: `commandId:step:send`. */
+  readonly idempotencyKey: string;
+}
+
+export interface SettleInput extends CommandInput {
+  readonly fields: readonly string[];
+  readonly readings: Readonly<Record<string, Reading>>;
+  readonly before: RawRead | null;
+  readonly baselineDeviceAt: string | null;
+  readonly kept: Readonly<Record<string, Value>>;
+  readonly policy: SettlePolicy;
+  readonly sentAt: number;
+}
+
+export interface Settled {
+  readonly fields: Readonly<Record<string, FieldVerdict>>;
+  readonly samples: readonly SampleRun[];
+}
+
+/** What `settle` keeps in its heartbeat: the story so far, and how it reads to a waiting person. */
+export interface SettleHeartbeat {
+  readonly story: SettleStory;
+  readonly note: string;
+}
+
+/** One read of a device, for `get_device_state`. */
+export interface DeviceState {
+  readonly at: number;
+  readonly deviceAt: string | null;
+  readonly readings: Readonly<Record<string, Reading>>;
+  readonly moving: boolean;
+  readonly faults: Readonly<Record<string, 'clear' | 'raised' | 'unknown'>>;
+  readonly trouble: string | null;
+  readonly replies: Readonly<Record<string, DeviceReply>> | null;
+}
+
+/** A dry run: what a command would do now. */
+export interface Rehearsal {
+  readonly state: DeviceState;
+  readonly look: Look;
+  readonly requests: readonly { readonly method: string; readonly url: string; readonly body: Json }[];
+}

@@ -1,0 +1,161 @@
+/** A device command: gate → lane → look → send → settle → outcome. Its workflow ID is the MCP taskId. */
+import {
+  ActivityCancellationType,
+  ActivityFailure,
+  CancellationScope,
+  isCancellation,
+  proxyActivities,
+  setHandler,
+} from '@temporalio/workflow';
+import type { CommandRequest, CommandResult } from '../domain/command.ts';
+import { deliver } from './delivery.ts';
+import { type Gate, isCovered, openGate, passGate } from './gate.ts';
+import { type Activities, type Look, supersedeSignal, TURNS_TASK_QUEUE, type Turn } from './messages.ts';
+import { type Ending, end, openStory, type Story, tell, unsent } from './story.ts';
+
+export async function deviceCommand(request: CommandRequest): Promise<CommandResult> {
+  const story = openStory(request);
+  const gate = openGate(story);
+  const work = new CancellationScope();
+  setHandler(supersedeSignal, ({ by }) => {
+    story.supersededBy ??= by;
+    work.cancel();
+  });
+
+  try {
+    return await end(story, await work.run(() => carryOut(story, gate)));
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    if (story.supersededBy !== null) return await end(story, superseded(story, story.supersededBy));
+    await CancellationScope.nonCancellable(() => end(story, cancelled(story)));
+    throw error;
+  }
+}
+
+async function carryOut(story: Story, gate: Gate): Promise<Ending> {
+  const passed = await passGate(story, gate);
+  if (passed.kind === 'ended') return passed.ending;
+
+  const deliverUntil = Math.max(Date.now(), passed.acceptedAt) + passed.judged.deliverWithinMs;
+  const turn = await takeTurn(story, passed.acceptedAt, deliverUntil);
+  if (turn === null)
+    return { outcome: 'undelivered', detail: 'The device was not free in time. Nothing was sent.' };
+  switch (turn.kind) {
+    case 'busy':
+      return {
+        outcome: 'refused',
+        detail: `Another command (${turn.ahead}) works on this device, and its lane takes one at a time. Nothing was sent.`,
+      };
+    case 'overtaken':
+      return {
+        outcome: 'superseded',
+        detail: `A command accepted later (${turn.by}) came first; the last word given stands. Nothing was sent.`,
+      };
+    case 'duplicate':
+      return joined(story, turn);
+    case 'ready':
+      return await onTurn(story, gate, turn.look, deliverUntil);
+  }
+}
+
+async function takeTurn(story: Story, acceptedAt: number, deliverUntil: number): Promise<Turn | null> {
+  const { takeTurn: take } = proxyActivities<Activities>({
+    taskQueue: TURNS_TASK_QUEUE,
+    scheduleToCloseTimeout: Math.max(1000, deliverUntil - Date.now()),
+    startToCloseTimeout: '2 minutes',
+    heartbeatTimeout: '20 seconds',
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    retry: { initialInterval: '1 second', maximumInterval: '20 seconds', backoffCoefficient: 1.5 },
+  });
+  if (story.view.phase !== 'waiting_for_turn')
+    tell(story, { phase: 'waiting_for_turn', note: 'approved; waiting for the device', until: deliverUntil });
+  try {
+    return await take({ request: story.request, acceptedAt });
+  } catch (error) {
+    // Its time is over. Anything else that broke in there is retried until then.
+    if (error instanceof ActivityFailure && !isCancellation(error)) return null;
+    throw error;
+  }
+}
+
+/** It is this command's turn: decide from the look whether anything has to be, and may be, sent. */
+async function onTurn(story: Story, gate: Gate, look: Look, deliverUntil: number): Promise<Ending> {
+  const { desired } = story.request;
+  const previous = Object.fromEntries(Object.keys(desired).map((field) => [field, valueBefore(look, field)]));
+  story.view = { ...story.view, previous };
+  if (look.objection !== null) return { outcome: 'refused', detail: `${look.objection}. Nothing was sent.` };
+  if (!isCovered(gate, look.requirement)) {
+    return {
+      outcome: 'expired',
+      detail:
+        'What was approved is not what would be sent now (the device, its definition or the rule has changed). Nothing was sent; ask again.',
+    };
+  }
+  if (Object.keys(desired).every((field) => look.already.includes(field))) return already(story, look);
+  const blind = look.steps.find(
+    (step) => step.kind === 'toggle' && step.fields.some((field) => previous[field] == null),
+  );
+  if (blind !== undefined) {
+    return {
+      outcome: 'undelivered',
+      detail: `A toggle needs to know the present state, and the device can't be read: ${look.trouble ?? 'no reading'}. Nothing was sent.`,
+    };
+  }
+  return await deliver(story, look, deliverUntil);
+}
+
+function valueBefore(look: Look, field: string) {
+  const reading = look.readings[field];
+  return reading?.kind === 'value' ? reading.value : null;
+}
+
+function already(story: Story, look: Look): Ending {
+  const detail = 'It was so already; nothing was sent.';
+  const fields = Object.fromEntries(
+    Object.entries(unsent(story, 'already', detail)).map(([name, field]) => {
+      const value = valueBefore(look, name);
+      return [
+        name,
+        {
+          ...field,
+          observed: value === null ? null : { value, unit: look.units[name] ?? null, at: look.at },
+        },
+      ];
+    }),
+  );
+  return { outcome: 'already', detail, fields };
+}
+
+/** The same call was made twice: this one ends with what the first one showed. */
+function joined(story: Story, { of, view }: Extract<Turn, { kind: 'duplicate' }>): Ending {
+  story.view = { ...story.view, previous: view.previous, sent: view.sent };
+  if (view.result === null) {
+    return {
+      outcome: 'unknown',
+      detail: `Joined the same call ${of}, which ended without an outcome.`,
+      joined: of,
+    };
+  }
+  const { outcome, detail, fields, samples } = view.result;
+  return { outcome, detail, fields, samples, joined: of };
+}
+
+function superseded(story: Story, by: string): Ending {
+  return {
+    outcome: 'superseded',
+    detail: `A newer command (${by}) took the device over. ${sentSoFar(story)}`,
+  };
+}
+
+function cancelled(story: Story): Ending {
+  return { outcome: 'cancelled', detail: `The caller stopped waiting. ${sentSoFar(story)}` };
+}
+
+function sentSoFar(story: Story): string {
+  const { count, certain } = story.view.sent;
+  if (count === 0) return 'Nothing was sent.';
+  const times = count === 1 ? 'once' : `${count} times`;
+  return certain
+    ? `It had been sent ${times}; that is not undone.`
+    : `It had been sent ${times}, perhaps without arriving; that is not undone.`;
+}

@@ -1,0 +1,196 @@
+/** The gate: a command that needs a person's approval waits here, before anything is sent. */
+import {
+  condition,
+  proxyActivities,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { FASTEST_HUMAN_ANSWER_MS } from '../domain/approval/decision.ts';
+import type { DecisionRecord } from '../domain/command.ts';
+import {
+  type Activities,
+  type Answer,
+  type AnswerReceipt,
+  answerSignal,
+  answerUpdate,
+  type Judged,
+  type Requirement,
+  SEARCH_ATTRIBUTE,
+} from './messages.ts';
+import { type Ending, type Story, tell } from './story.ts';
+
+const { judge } = proxyActivities<Activities>({
+  startToCloseTimeout: '1 minute',
+  // Fifteen minutes, like the default of `deliver`: a command that can't even be judged must end.
+  scheduleToCloseTimeout: '15 minutes',
+});
+const { checkSeal } = proxyActivities<Activities>({ startToCloseTimeout: '10 seconds' });
+
+/** Answers that were not valid; beyond these nobody is listening any more, and the history stays short. */
+const JUNK_ANSWERS_LIMIT = 25;
+
+export interface Gate {
+  /** Digest of the approval that was given; null: none was needed. */
+  approvedDigest: string | null;
+  requirement: Requirement | null;
+  decision: DecisionRecord | null;
+  junk: number;
+  attempts: number;
+}
+
+export type GatePassed =
+  | { readonly kind: 'passed'; readonly acceptedAt: number; readonly judged: Judged }
+  | { readonly kind: 'ended'; readonly ending: Ending };
+
+/** Opens the gate's two doors, update and signal. Both take the same answer; the first valid one decides. */
+export function openGate(story: Story): Gate {
+  const gate: Gate = { approvedDigest: null, requirement: null, decision: null, junk: 0, attempts: 0 };
+  setHandler(answerUpdate, (answer) => takeAnswer(story, gate, answer), {
+    // Must stay synchronous: an asynchronous validator can't reject.
+    validator: (answer) => refuseNonsense(gate, answer),
+  });
+  setHandler(answerSignal, async (answer) => {
+    if (isNonsense(gate, answer) === null) await takeAnswer(story, gate, answer);
+  });
+  return gate;
+}
+
+export async function passGate(story: Story, gate: Gate): Promise<GatePassed> {
+  const judged = await judge({ request: story.request });
+  if (judged.misfit !== null) return ended('refused', `${judged.misfit}. Nothing was sent.`);
+  if (judged.requirement === null) {
+    return { kind: 'passed', acceptedAt: workflowInfo().startTime.getTime(), judged };
+  }
+  return await waitForDecision(story, gate, judged, judged.requirement);
+}
+
+async function waitForDecision(
+  story: Story,
+  gate: Gate,
+  judged: Judged,
+  requirement: Requirement,
+): Promise<GatePassed> {
+  gate.requirement = requirement;
+  const askedAt = Date.now();
+  const { by, reason, digest, expiresMs } = requirement;
+  upsertSearchAttributes([{ key: SEARCH_ATTRIBUTE.approval, value: 'pending' }]);
+  tell(story, {
+    phase: 'waiting_for_approval',
+    note: `waiting for a yes from ${by === 'operator' ? 'an operator' : 'the requester'}`,
+    until: askedAt + expiresMs,
+    previous: judged.before,
+    approval: {
+      by,
+      reason,
+      askedAt,
+      expiresAt: askedAt + expiresMs,
+      digest,
+      key: 'approve-1',
+      before: judged.before,
+    },
+  });
+
+  const decided = await condition(() => gate.decision !== null, expiresMs);
+  const decision = gate.decision;
+  upsertSearchAttributes([{ key: SEARCH_ATTRIBUTE.approval, value: decision?.decision ?? 'expired' }]);
+  story.view = { ...story.view, approval: null, decidedBy: decision };
+  if (!decided || decision === null) return ended('expired', 'Nobody approved it in time. Nothing was sent.');
+  if (decision.decision === 'declined') {
+    const words = decision.comment === null ? '' : `: "${decision.comment}"`;
+    return ended('declined', `Declined by ${decision.by}${words}. Nothing was sent.`);
+  }
+  gate.approvedDigest = digest;
+  // The approved word counts as given now, not when it was first asked for.
+  return { kind: 'passed', acceptedAt: decision.at, judged };
+}
+
+/** Is what is needed now covered by what was approved? An approval of anything else is void. */
+export function isCovered(gate: Gate, needed: Requirement | null): boolean {
+  return needed === null || needed.digest === gate.approvedDigest;
+}
+
+async function takeAnswer(story: Story, gate: Gate, answer: Answer): Promise<AnswerReceipt> {
+  const requirement = gate.requirement;
+  if (requirement === null || gate.decision !== null) return receipt(story, gate, false);
+  const asked = story.view.approval;
+  // A client answers the question it was shown last; an older key has been answered already.
+  if (asked === null || (answer.via === 'form' && answer.key !== asked.key))
+    return receipt(story, gate, false);
+  const sealed = await checkSeal({ commandId: story.commandId, digest: requirement.digest, answer });
+  if (!sealed || !mayDecide(story, requirement, answer)) {
+    gate.junk += 1;
+    return receipt(story, gate, false);
+  }
+  // Another answer may have been checked meanwhile, or the time may be over: the first valid one stands.
+  if (gate.decision !== null || story.view.approval === null) return receipt(story, gate, false);
+  const latencyMs = Math.max(0, answer.at - asked.askedAt);
+  const tooFast = answer.via === 'form' && latencyMs < FASTEST_HUMAN_ANSWER_MS;
+  if (answer.decision === 'dismissed' || (answer.decision === 'declined' && tooFast)) {
+    leaveOpen(story, gate, answer, latencyMs);
+    return receipt(story, gate, true);
+  }
+  gate.decision = {
+    decision: answer.decision,
+    by: answer.by,
+    via: answer.via,
+    authenticated: answer.seal !== null,
+    at: Date.now(),
+    latencyMs,
+    comment: answer.comment,
+  };
+  return receipt(story, gate, true);
+}
+
+/** A rule for operators is never decided by the one who asks, nor through the asking client. */
+function mayDecide(story: Story, requirement: Requirement, answer: Answer): boolean {
+  if (requirement.by === 'requester') return true;
+  return answer.by !== story.request.caller.subject && answer.via !== 'form' && answer.via !== 'mrtr';
+}
+
+/** Not a decision: recorded as what it was, and the question stays open for others. */
+function leaveOpen(story: Story, gate: Gate, answer: Answer, latencyMs: number): void {
+  gate.attempts += 1;
+  if (gate.attempts > JUNK_ANSWERS_LIMIT) return;
+  const how =
+    answer.decision === 'dismissed'
+      ? 'the question was dismissed'
+      : `answered by the client after ${latencyMs} ms; perhaps no person saw it`;
+  const approval = story.view.approval;
+  // A new key for the next time it is asked: keys are never used twice.
+  tell(story, {
+    note: `waiting for a yes in the approval queue (${how})`,
+    approval: approval === null ? null : { ...approval, key: `approve-${gate.attempts + 1}` },
+  });
+}
+
+function receipt(story: Story, gate: Gate, taken: boolean): AnswerReceipt {
+  const decision = gate.decision;
+  const open = story.view.approval !== null;
+  return { taken, standing: decision?.decision ?? (open ? 'open' : 'expired'), by: decision?.by ?? null };
+}
+
+function refuseNonsense(gate: Gate, answer: Answer): void {
+  const problem = isNonsense(gate, answer);
+  if (problem !== null) throw new Error(problem);
+}
+
+/** Cheap checks that need no activity, so that junk leaves no trace in the history. */
+function isNonsense(gate: Gate, answer: Answer): string | null {
+  if (gate.junk >= JUNK_ANSWERS_LIMIT) return 'too many invalid answers: this approval only expires now';
+  const known = ['approved', 'declined', 'dismissed'];
+  const wellFormed =
+    typeof answer?.key === 'string' &&
+    known.includes(answer.decision) &&
+    typeof answer.by === 'string' &&
+    typeof answer.at === 'number';
+  if (!wellFormed) return 'an answer needs key, decision (approved, declined or dismissed), by, via and at';
+  if (!/^approve-\d{1,3}$/.test(answer.key)) return `there is no question "${answer.key.slice(0, 40)}"`;
+  if (gate.requirement === null) return 'nothing is waiting for an approval here';
+  return null;
+}
+
+const ended = (outcome: Ending['outcome'], detail: string): GatePassed => ({
+  kind: 'ended',
+  ending: { outcome, detail },
+});
