@@ -1,0 +1,71 @@
+/** What an API checks before it troubles a device: who asks, how often, and whether the device is awake. */
+import type { DeviceDefinition, Json, Limit } from './behaviour.ts';
+import type { Device } from './device.ts';
+
+export interface Refused {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Json;
+}
+
+/** Counts the requests of each limit in fixed windows. Devices that name the same limit share one budget. */
+export interface LimitCounter {
+  /** Counts one request. `headers` tell the budget on every answer. */
+  count(
+    name: string,
+    limit: Limit,
+    now: number,
+  ): { readonly refused: Refused | undefined; readonly headers: Readonly<Record<string, string>> };
+  reset(): void;
+}
+
+export function createLimitCounter(): LimitCounter {
+  const windows = new Map<string, { endsAt: number; used: number }>();
+  return {
+    count(name, limit, now) {
+      let window = windows.get(name);
+      if (!window || now >= window.endsAt) {
+        window = { endsAt: now + limit.per, used: 0 };
+        windows.set(name, window);
+      }
+      const over = window.used >= limit.requests;
+      if (!over) window.used++;
+      const headers: Record<string, string> = {};
+      // Epoch seconds, rounded up: who waits until then is not early.
+      if (limit.resetHeader) headers[limit.resetHeader] = String(Math.ceil(window.endsAt / 1000));
+      if (limit.remainingHeader) headers[limit.remainingHeader] = String(limit.requests - window.used);
+      if (!over) return { refused: undefined, headers };
+      if (limit.retryAfter) headers['retry-after'] = String(Math.ceil((window.endsAt - now) / 1000));
+      return { refused: { status: limit.status, headers, body: { error: 'too many requests' } }, headers };
+    },
+    reset: () => windows.clear(),
+  };
+}
+
+export function notSignedIn(
+  auth: DeviceDefinition['auth'],
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  query: URLSearchParams,
+): Refused | undefined {
+  if (!auth || signedIn()) return undefined;
+  return { status: 401, headers: {}, body: { error: 'not signed in, or the token is wrong' } };
+
+  function signedIn(): boolean {
+    if (!auth) return true;
+    if ('bearer' in auth) return headers.authorization === `Bearer ${auth.bearer}`;
+    if ('basic' in auth) {
+      const pair = Buffer.from(`${auth.basic.username}:${auth.basic.password}`).toString('base64');
+      return headers.authorization === `Basic ${pair}`;
+    }
+    if ('header' in auth)
+      return Object.entries(auth.header).every(([name, value]) => headers[name.toLowerCase()] === value);
+    return Object.entries(auth.query).every(([name, value]) => query.get(name) === value);
+  }
+}
+
+export function stillAsleep(device: Device, purpose: 'send' | 'read', now: number): Refused | undefined {
+  const { sleeps } = device.definition;
+  if (!sleeps || !('untilWoken' in sleeps) || !device.asleep(now)) return undefined;
+  if (purpose === 'read' && sleeps.reads === 'cached') return undefined;
+  return { status: sleeps.status, headers: {}, body: sleeps.body ?? { error: 'the device is asleep' } };
+}
