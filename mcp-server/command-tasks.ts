@@ -1,0 +1,85 @@
+/** Commands as tasks: the status mapping, and the store that the Tasks extension is served from. */
+import { ProtocolErrorCode } from '@modelcontextprotocol/server';
+import type { CommandSnapshot, Commands, Viewer } from '../commands/commands.ts';
+import { approvalRequests } from './approval-request.ts';
+import { commandResult } from './command-result.ts';
+import type { TaskSnapshot } from './task-snapshot.ts';
+import type { TaskStore } from './tasks.ts';
+
+/** People take longer than devices. */
+const POLL_WHILE_ASKING_MS = 3_000;
+const POLL_WHILE_ACTIVE_MS = 1_000;
+
+/** Serves every command of `commands` as the task of the same id. */
+export function commandTasks(commands: Commands): TaskStore {
+  const owner = (subject: string): Viewer => ({ kind: 'owner', subject });
+  return {
+    async describe(taskId, principal) {
+      const snapshot = await commands.get(taskId, owner(principal));
+      return snapshot && taskOf(snapshot, Date.now());
+    },
+    update: (taskId, principal, responses) => commands.answer(taskId, owner(principal), responses, 'form'),
+    cancel: (taskId, principal) => commands.cancel(taskId, owner(principal)),
+  };
+}
+
+/** The one place where the state of a command's workflow becomes the status of a task. */
+export function taskOf(snapshot: CommandSnapshot, now: number): TaskSnapshot {
+  const facts = {
+    taskId: snapshot.commandId,
+    createdAt: snapshot.createdAt,
+    lastUpdatedAt: snapshot.lastUpdatedAt,
+    ttlMs: snapshot.ttlMs,
+    pollIntervalMs: pollIntervalMs(snapshot),
+    statusMessage: statusMessage(snapshot),
+  };
+  switch (snapshot.status) {
+    case 'running': {
+      const inputRequests = approvalRequests(snapshot);
+      return inputRequests === null
+        ? { ...facts, status: 'working' }
+        : { ...facts, status: 'input_required', inputRequests };
+    }
+    case 'completed':
+      return { ...facts, status: 'completed', result: commandResult(snapshot, now) };
+    case 'cancelled':
+      return { ...facts, status: 'cancelled' };
+    case 'failed':
+      return {
+        ...facts,
+        status: 'failed',
+        error: { code: ProtocolErrorCode.InternalError, message: failureOf(snapshot) },
+      };
+    default:
+      return snapshot.status satisfies never;
+  }
+}
+
+/** What broke in Readback itself, and that the device must be looked at. */
+export function failureOf(snapshot: CommandSnapshot): string {
+  return (
+    snapshot.failure ??
+    'Readback itself failed while it worked on this command; look at the device before sending again.'
+  );
+}
+
+/** The phase, the last reading and the number of sends, in words that change only when they do. */
+export function statusMessage(snapshot: CommandSnapshot): string {
+  const { view, live } = snapshot;
+  if (snapshot.status === 'failed') return failureOf(snapshot);
+  const ended = view.result;
+  if (ended !== null) return `${ended.outcome}: ${ended.detail}`;
+  const doing = live?.note ?? view.note;
+  const parts = [snapshot.cancelRequested ? `cancel requested; ${doing}` : doing, sentInWords(snapshot)];
+  return parts.join(', ');
+}
+
+function sentInWords({ view: { sent } }: CommandSnapshot): string {
+  if (sent.count === 0) return 'nothing sent';
+  const times = sent.count === 1 ? 'once' : `${sent.count} times`;
+  return sent.certain ? `sent ${times}` : `sent ${times}, not certain to have arrived`;
+}
+
+function pollIntervalMs({ view }: CommandSnapshot): number {
+  return view.approval === null ? POLL_WHILE_ACTIVE_MS : POLL_WHILE_ASKING_MS;
+}

@@ -1,0 +1,120 @@
+/** MCP over Streamable HTTP at /mcp, for both protocol eras, on an app that others may add routes to. */
+import type { Server as NodeServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import {
+  createMcpHandler,
+  hostHeaderValidationResponse,
+  isLegacyRequest,
+  localhostAllowedHostnames,
+  originValidationResponse,
+  readRequestBody,
+} from '@modelcontextprotocol/server';
+import { Hono } from 'hono';
+import { legacySessions } from './legacy-sessions.ts';
+import { type McpParts, mcpServerFactory } from './server.ts';
+
+/** A tool call is a few hundred bytes; nothing that anybody needs comes near this. */
+export const MAX_BODY_BYTES = 1_048_576;
+
+export interface HttpParts extends McpParts {
+  /** Host names that requests may be addressed to and come from; loopback's when absent. Ports don't matter. */
+  readonly hostnames?: readonly string[];
+}
+
+export interface HttpApp {
+  /** Host and Origin are checked for every route, also for those added later. */
+  readonly app: Hono;
+  /** Ends open streams and sessions. Commands go on. */
+  close(): Promise<void>;
+}
+
+export function createHttpApp(parts: HttpParts): HttpApp {
+  const factory = mcpServerFactory(parts);
+  const modern = createMcpHandler(factory, {
+    legacy: 'reject',
+    maxRequestBodySize: MAX_BODY_BYTES,
+    onerror: parts.onError,
+  });
+  const legacy = legacySessions(factory, parts.onError);
+  const hostnames = [...(parts.hostnames ?? localhostAllowedHostnames())];
+  const app = new Hono();
+
+  app.use(async (c, next) => {
+    const refused =
+      hostHeaderValidationResponse(c.req.raw, hostnames) ?? originValidationResponse(c.req.raw, hostnames);
+    if (refused !== undefined) return refused;
+    await next();
+    return undefined;
+  });
+
+  app.all('/mcp', async (c) => {
+    const request = c.req.raw;
+    if (request.method !== 'POST') return legacy.handle(request, undefined);
+    const body = await readRequestBody(request, MAX_BODY_BYTES);
+    if (body.tooLarge)
+      return jsonRpcError(413, -32_000, `The request body must not be larger than ${MAX_BODY_BYTES} bytes.`);
+    const parsedBody = parsed(body.text);
+    if (parsedBody === undefined) return jsonRpcError(400, -32_700, 'The request body is not valid JSON.');
+    if (await isLegacyRequest(request, parsedBody)) return legacy.handle(request, parsedBody);
+    return modern.fetch(request, { parsedBody });
+  });
+
+  app.all('/sse', (c) =>
+    c.text(
+      `Readback has no SSE endpoint. Connect by Streamable HTTP to ${new URL('/mcp', c.req.url)} instead.\n`,
+      410,
+    ),
+  );
+  app.get('/healthz', (c) => c.json({ ok: true }));
+  app.notFound((c) =>
+    c.text(`There is nothing at ${c.req.path.slice(0, 200)}. MCP is served at /mcp.\n`, 404),
+  );
+  app.onError((error, c) => {
+    parts.onError(error);
+    return c.text('Readback failed at this request; its log says why.\n', 500);
+  });
+
+  return {
+    app,
+    async close() {
+      await Promise.all([modern.close(), legacy.close()]);
+    },
+  };
+}
+
+/** Serves an app on one address. Resolves once it listens; rejects when the port is taken. */
+export async function serveHttp(
+  { app, close }: HttpApp,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<{ readonly url: string; readonly port: number; close(): Promise<void> }> {
+  const server = createAdaptorServer({ fetch: app.fetch, hostname: host }) as NodeServer;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  const address = server.address() as AddressInfo;
+  const shownHost = host.includes(':') ? `[${host}]` : host;
+  return {
+    url: `http://${shownHost}:${address.port}`,
+    port: address.port,
+    async close() {
+      await close();
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function jsonRpcError(status: number, code: number, message: string): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status });
+}

@@ -1,0 +1,24 @@
+/** How one MCP server answers; the same for every connection it serves. */
+export interface McpOptions {
+  /** A command that ends within this many milliseconds answers inline, for clients with tasks. 0: always a task. */
+  readonly taskGraceMs: number;
+  /** How long a call waits for a client without tasks, in milliseconds. At most `LONGEST_WAIT_MS`. */
+  readonly syncWaitMs: number;
+  /** Nobody watches this server's clients: whatever needs a person waits in the queue. */
+  readonly unattended: boolean;
+  /** Mirror `device` into an `Mcp-Param-Device` header; clients that can't are refused. */
+  readonly deviceHeader: boolean;
+  /** Where people decide approvals; null: no console runs. */
+  readonly consoleUrl: string | null;
+}
+
+/** Hosts commonly give up on a call after 60 s; this leaves room for the answer to travel. */
+export const LONGEST_WAIT_MS = 45_000;
+
+export const DEFAULT_OPTIONS: McpOptions = {
+  taskGraceMs: 5_000,
+  syncWaitMs: LONGEST_WAIT_MS,
+  unattended: false,
+  deviceHeader: false,
+  consoleUrl: null,
+};

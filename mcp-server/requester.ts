@@ -1,0 +1,79 @@
+/** Who sends one request, and what that very request declares. Nothing is remembered from earlier ones. */
+import type { ServerContext } from '@modelcontextprotocol/server';
+import { CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';
+import type { Viewer } from '../commands/commands.ts';
+import type { Caller } from '../domain/command.ts';
+import type { McpOptions } from './options.ts';
+
+/** Identifier of the Tasks extension, in capabilities of both sides. */
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+/** HTTP header; `queue` makes one call unattended. It can only tighten. */
+export const APPROVAL_HEADER = 'Readback-Approval';
+
+export interface Requester {
+  /** Owner of what this request starts; only the owner may ask about it. */
+  readonly principal: string;
+  /** The client program's own name, as it reports it. */
+  readonly client: string | null;
+  readonly transport: 'http' | 'stdio';
+  readonly unattended: boolean;
+  /** The client can be given a task instead of a result. */
+  readonly tasks: boolean;
+  /** What the client says it can show to its user. */
+  readonly elicitation: { readonly form: boolean; readonly url: boolean };
+}
+
+/** What a connection of 2025-11-25 or older said when it opened; those requests carry nothing themselves. */
+export interface ConnectionFacts {
+  readonly client: string | null;
+  readonly capabilities: unknown;
+}
+
+export function requesterOf(
+  ctx: ServerContext,
+  connection: ConnectionFacts | null,
+  options: McpOptions,
+): Requester {
+  const envelope: Readonly<Record<string, unknown>> = ctx.mcpReq.envelope ?? {};
+  const capabilities = connection === null ? envelope[CLIENT_CAPABILITIES_META_KEY] : connection.capabilities;
+  return {
+    // Nobody signs in yet: the one local user owns everything.
+    principal: 'local',
+    client: connection === null ? nameIn(envelope[CLIENT_INFO_META_KEY]) : connection.client,
+    transport: ctx.http === undefined ? 'stdio' : 'http',
+    unattended:
+      options.unattended || ctx.http?.req?.headers.get(APPROVAL_HEADER)?.trim().toLowerCase() === 'queue',
+    tasks: connection === null && isObject(memberOf(memberOf(capabilities, 'extensions'), TASKS_EXTENSION)),
+    elicitation: elicitationIn(capabilities),
+  };
+}
+
+export function viewerOf(requester: Requester): Viewer {
+  return { kind: 'owner', subject: requester.principal };
+}
+
+export function callerOf(requester: Requester): Caller {
+  const { principal, client, transport, unattended } = requester;
+  return { subject: principal, client, transport, unattended };
+}
+
+/** An empty `elicitation` means form: that is how it was declared before modes existed. */
+function elicitationIn(capabilities: unknown): Requester['elicitation'] {
+  const declared = memberOf(capabilities, 'elicitation');
+  if (!isObject(declared)) return { form: false, url: false };
+  const url = isObject(declared['url']);
+  return { form: isObject(declared['form']) || !url, url };
+}
+
+function nameIn(clientInfo: unknown): string | null {
+  const name = memberOf(clientInfo, 'name');
+  return typeof name === 'string' ? name : null;
+}
+
+function memberOf(value: unknown, key: string): unknown {
+  return isObject(value) ? value[key] : undefined;
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,48 @@
+/** Waits for a command on behalf of one request. Ends with the request at the latest; the command goes on. */
+import type { CommandSnapshot, Commands } from '../commands/commands.ts';
+import { statusMessage } from './command-tasks.ts';
+import type { Requester } from './requester.ts';
+import { viewerOf } from './requester.ts';
+
+/** One tool call: who makes it, until when it is worth waiting, and how to say that we are still at it. */
+export interface Call {
+  readonly requester: Requester;
+  /** Aborted when the client drops or cancels the request. */
+  readonly signal: AbortSignal;
+  /** Sends a progress notification; null where the client asked for none. */
+  readonly progress: ((elapsedMs: number, message: string) => Promise<void>) | null;
+}
+
+/** Often enough for a host's time-out to be renewed, seldom enough to cost nothing. */
+const PROGRESS_EVERY_MS = 3_000;
+
+/**
+ * The snapshot once `enough` holds, or the last one when the time is over. undefined: there is no such command for this
+ * requester. A client that goes away ends the waiting early.
+ */
+export async function waitForCommand(
+  commands: Commands,
+  commandId: string,
+  call: Call,
+  options: { readonly timeoutMs: number; readonly enough: (snapshot: CommandSnapshot) => boolean },
+): Promise<CommandSnapshot | undefined> {
+  const viewer = viewerOf(call.requester);
+  const startedAt = Date.now();
+  for (;;) {
+    const elapsedMs = Date.now() - startedAt;
+    const leftMs = Math.max(0, options.timeoutMs - elapsedMs);
+    const timeoutMs = call.progress === null ? leftMs : Math.min(leftMs, PROGRESS_EVERY_MS);
+    const snapshot = await commands.wait(commandId, viewer, {
+      timeoutMs,
+      signal: call.signal,
+      until: options.enough,
+    });
+    if (snapshot === undefined || options.enough(snapshot)) return snapshot;
+    if (call.signal.aborted || Date.now() - startedAt >= options.timeoutMs) return snapshot;
+    await call.progress?.(Date.now() - startedAt, statusMessage(snapshot));
+  }
+}
+
+export function hasEnded(snapshot: CommandSnapshot): boolean {
+  return snapshot.status !== 'running';
+}
