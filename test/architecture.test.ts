@@ -45,14 +45,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'pino',
     'node:*',
   ],
-  simulator: ['yaml', 'zod', 'node:*'],
+  simulator: ['hono', '@hono/node-server', 'yaml', 'zod', 'node:*'],
 };
 
 /**
  * What of domain/ runs inside workflows. A change to one of these changes how running commands replay,
  * so each is here by a decision: pure, small, and without a dependency.
  */
-const DOMAIN_IN_WORKFLOWS: readonly string[] = ['domain/outcome.ts', 'domain/settle.ts'];
+const DOMAIN_IN_WORKFLOWS: readonly string[] = [
+  'domain/approval/decision.ts',
+  'domain/command.ts',
+  'domain/outcome.ts',
+];
 
 /** Temporal's workflow library and the three small packages that it brings. */
 const PACKAGES_IN_WORKFLOWS = ['@temporalio/workflow', '@temporalio/common', 'nexus-rpc', 'long', 'ms'];

@@ -2,11 +2,12 @@
  * Runs test files, each in a process of its own: `npm test` (the everyday suites), `npm test -- domain cli` (only these),
  * `npm run test:all`. Quick suites come first, so that a broken rule shows before a slow scenario has started.
  */
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join, sep } from 'node:path';
+import { delimiter, dirname, join, sep } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
+import { temporalProgram } from '../test/temporal-program.ts';
 
 /** Folders and files of test/, in this order; what is not named here runs after them. */
 const QUICK_FIRST = [
@@ -50,6 +51,18 @@ function chooseFiles(asked: readonly string[]): string[] {
   });
 }
 
+/** Puts Temporal on PATH, where every test and every `readback up` finds it: at most one download for all of them. */
+async function provideTemporal(): Promise<void> {
+  const { file, found } = await temporalProgram();
+  if (found === 'on PATH') return;
+  const folder = join(dirname(file), 'on-path');
+  mkdirSync(folder, { recursive: true });
+  rmSync(join(folder, 'temporal'), { force: true });
+  symlinkSync(file, join(folder, 'temporal'));
+  process.env.PATH = [folder, process.env.PATH].join(delimiter);
+}
+
+await provideTemporal();
 const events = run({
   files: chooseFiles(process.argv.slice(2)).map((file) => join(testFolder, file)),
   concurrency: availableParallelism(),
