@@ -1,0 +1,55 @@
+/** One adapter a connection, shared by all of its devices: they share its budget as well. */
+import type { Catalogue, Connection } from '../domain/catalogue/definition.ts';
+import type { Adapters, DeviceAdapter } from './adapter.ts';
+import { homeAssistantAdapter } from './home-assistant.ts';
+import { httpAdapter } from './http.ts';
+
+/**
+ * Opens the connections that devices of the catalogue use. Throws, with one line for each connection that can't be used
+ * and the devices that need it, before anything is sent to any of them.
+ */
+export function createAdapters(catalogue: Catalogue): Adapters {
+  const adapters = new Map<string, DeviceAdapter>();
+  const problems: string[] = [];
+  for (const [name, devices] of devicesByConnection(catalogue)) {
+    try {
+      adapters.set(name, open(catalogue, name));
+    } catch (error) {
+      problems.push(
+        `${error instanceof Error ? error.message : String(error)} (needed by ${devices.join(', ')})`,
+      );
+    }
+  }
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  return (device) => {
+    const adapter = adapters.get(device.connection);
+    if (adapter === undefined)
+      throw new Error(`device "${device.id}": no connection "${device.connection}" is open`);
+    return adapter;
+  };
+}
+
+function open(catalogue: Catalogue, name: string): DeviceAdapter {
+  const connection = catalogue.connections[name];
+  if (connection === undefined) throw new Error(`connection "${name}" is not in the catalogue`);
+  return adapterFor(connection);
+}
+
+function adapterFor(connection: Connection): DeviceAdapter {
+  switch (connection.kind) {
+    case 'http':
+      return httpAdapter(connection);
+    case 'home-assistant':
+      return homeAssistantAdapter(connection);
+    case 'mqtt':
+      throw new Error(`connection "${connection.name}" is of kind mqtt, which Readback can't use yet`);
+  }
+}
+
+function devicesByConnection(catalogue: Catalogue): Map<string, string[]> {
+  const byConnection = new Map<string, string[]>();
+  for (const { id, connection } of Object.values(catalogue.devices)) {
+    byConnection.set(connection, [...(byConnection.get(connection) ?? []), id]);
+  }
+  return byConnection;
+}

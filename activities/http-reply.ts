@@ -1,0 +1,62 @@
+/** Turns the bytes of an HTTP reply into a reply as the rest of Readback sees it, and names what is wrong with it. */
+import type { DeviceReply } from '../domain/exchange.ts';
+import type { Json } from '../domain/values.ts';
+import type { HttpAnswer } from './http-request.ts';
+
+type HttpReply = Extract<HttpAnswer, { kind: 'reply' }>;
+
+export interface DecodedReply {
+  readonly reply: DeviceReply;
+  /**
+   * Why this reply can't be taken at its word, e.g. `its body is a web page`. A 2xx with a flaw is no acknowledgement:
+   * a hotel's login page answers 200 to everything.
+   */
+  readonly flaw: string | null;
+}
+
+export function decodeReply(answer: HttpReply, hide: (text: string) => string): DecodedReply {
+  const contentType = answer.headers['content-type'] ?? '';
+  const encoding = answer.headers['content-encoding'];
+  const headers = Object.fromEntries(
+    Object.entries(answer.headers).map(([name, value]) => [name, hide(value)]),
+  );
+  const reply = (body: Json): DeviceReply => ({ status: answer.status, headers, body });
+  if (encoding !== undefined && encoding !== 'identity') {
+    return {
+      reply: reply(null),
+      flaw: `its body is compressed (${hide(encoding)}), which was not asked for`,
+    };
+  }
+  const text = hide(decodeText(answer.body, contentType));
+  if (answer.cut !== null) return { reply: reply(text), flaw: answer.cut };
+  if (text.trim() === '') return { reply: reply(null), flaw: null };
+  const parsed = parseJson(text);
+  if (parsed !== undefined) return { reply: reply(parsed), flaw: null };
+  return { reply: reply(text), flaw: flawOfText(text, contentType) };
+}
+
+function flawOfText(text: string, contentType: string): string | null {
+  if (/^text\/html\b/i.test(contentType) || /^\s*<(!doctype\s+html|html)\b/i.test(text)) {
+    return 'its body is a web page: perhaps a login page or a proxy answered, not the device';
+  }
+  return /\bjson\b/i.test(contentType)
+    ? 'its body says that it is JSON, but it is broken off or malformed'
+    : null;
+}
+
+function parseJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+function decodeText(body: Uint8Array, contentType: string): string {
+  const charset = /charset="?([\w-]+)/i.exec(contentType)?.[1] ?? 'utf-8';
+  try {
+    return new TextDecoder(charset).decode(body);
+  } catch {
+    return new TextDecoder().decode(body);
+  }
+}

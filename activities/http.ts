@@ -1,0 +1,207 @@
+/** Devices with an HTTP API of their own: renders what the catalogue says, exchanges it once, and says how that ended. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Connection, DeviceDefinition, ReplyRules, SendStep } from '../domain/catalogue/definition.ts';
+import { ExpressionError, evaluate } from '../domain/catalogue/expressions.ts';
+import type { DeviceReply, DeviceRequest, SendClass, SendResult } from '../domain/exchange.ts';
+import { evidenceOf, interpretRead, troubledSample } from '../domain/interpretation.ts';
+import { type Rendered, renderRead, renderSend, renderTemplate } from '../domain/rendering.ts';
+import { planSteps } from '../domain/steps.ts';
+import { formatDuration } from '../domain/text.ts';
+import type { Desired, Json, Reading, Value } from '../domain/values.ts';
+import type { DeviceAdapter, ReadResult } from './adapter.ts';
+import { type Exchanged, type HttpConnection, openHttpConnection } from './http-connection.ts';
+import { shareReads } from './shared-reads.ts';
+
+/** Throws, naming the connection, for what `openHttpConnection` can't use. */
+export function httpAdapter(
+  connection: Connection,
+  http: HttpConnection = openHttpConnection(connection),
+): DeviceAdapter {
+  const shared = shareReads();
+
+  return {
+    async read(device, context, signal) {
+      signal.throwIfAborted();
+      const rendered = await renderRead(device, context.kept);
+      if (!rendered.ok) return failedRead(device, `it can't be read: ${rendered.why}`);
+      const shareMs = device.read?.shareMs ?? 0;
+      const exchanged = await Promise.all(
+        Object.entries(rendered.requests).map(async ([name, request]) => {
+          const get = () => http.exchange(request, { purpose: 'read', rules: device.reply, signal });
+          return [
+            name,
+            await (shareMs === 0 ? get() : shared.get(JSON.stringify(request), shareMs, get)),
+          ] as const;
+        }),
+      );
+      const trouble = exchanged
+        .map(([name, one]) => troubleOf(device, name, one))
+        .filter((why) => why !== null);
+      const pauses = exchanged.map(([, one]) => pauseOf(one)).filter((ms) => ms !== null);
+      const retryAfterMs = pauses.length === 0 ? null : Math.max(...pauses);
+      const replies = repliesIn(exchanged);
+      if (trouble.length > 0) return failedRead(device, trouble.join('; '), replies, retryAfterMs);
+      const { sample, raw } = await interpretRead(device, replies, context, oldest(exchanged));
+      return { sample: { ...sample, retryAfterMs }, raw, replies };
+    },
+
+    async refresh(device, signal) {
+      const refresh = device.read?.refresh ?? null;
+      if (refresh === null) return;
+      const rendered = await renderTemplate(device, refresh.request, {});
+      if (!rendered.ok) return;
+      await http.exchange(rendered.request, { purpose: 'read', rules: device.reply, signal });
+      await sleep(refresh.waitMs, undefined, { signal });
+      shared.forget();
+    },
+
+    async send(device, step, desired, current, { idempotencyKey, signal }) {
+      const rendered = await renderStep(device, step, desired, current);
+      if (!rendered.ok) return notSent('unreached', `not sent: ${rendered.why}`);
+      const request = withIdempotencyKey(rendered.request, step, idempotencyKey);
+      // A reading from before this send, or from while it was under way, is no readback of it.
+      shared.forget();
+      const exchanged = await exchangeOrStop(http, request, device.reply, signal);
+      shared.forget();
+      return exchanged.kind === 'reply'
+        ? repliedResult(device, step, exchanged)
+        : unrepliedResult(connection, exchanged);
+    },
+
+    objection: () => null,
+  };
+}
+
+type Reply = Extract<Exchanged, { kind: 'reply' }>;
+type Named = readonly (readonly [string, Exchanged])[];
+
+function failedRead(
+  device: DeviceDefinition,
+  trouble: string,
+  replies: Readonly<Record<string, DeviceReply>> = {},
+  retryAfterMs: number | null = null,
+): ReadResult {
+  return { sample: { ...troubledSample(device, Date.now(), trouble), retryAfterMs }, raw: {}, replies };
+}
+
+/** What keeps a reply from being a reading, before anybody looks into it. */
+function troubleOf(device: DeviceDefinition, name: string, one: Exchanged): string | null {
+  const what = device.read?.single === false ? `the read of ${name}: ` : '';
+  switch (one.kind) {
+    case 'reply':
+      return one.flaw === null ? null : `${what}HTTP ${one.reply.status}, but ${one.flaw}`;
+    case 'held':
+      return `${what}${budgetUsedUp(one.waitMs)}`;
+    case 'unreached':
+    case 'lost':
+      return `${what}${one.why}`;
+  }
+}
+
+function pauseOf(one: Exchanged): number | null {
+  if (one.kind === 'held') return one.waitMs;
+  return one.kind === 'reply' ? one.pauseMs : null;
+}
+
+function repliesIn(exchanged: Named): Record<string, DeviceReply> {
+  return Object.fromEntries(
+    exchanged.flatMap(([name, one]) => (one.kind === 'reply' ? [[name, one.reply]] : [])),
+  );
+}
+
+/** A sample is as old as the oldest reply in it. */
+function oldest(exchanged: Named): number {
+  return Math.min(Date.now(), ...exchanged.flatMap(([, one]) => (one.kind === 'reply' ? [one.at] : [])));
+}
+
+/** `desired` may hold more than this step sends: the plan says which fields are this step's. */
+async function renderStep(
+  device: DeviceDefinition,
+  step: SendStep,
+  desired: Desired,
+  current: Readonly<Record<string, Reading>>,
+): Promise<Rendered<{ readonly request: DeviceRequest }>> {
+  const plan = planSteps(device, desired, current);
+  if (!plan.ok) return plan;
+  const planned = plan.steps.find((one) => one.step.index === step.index);
+  if (planned === undefined)
+    return { ok: false, why: `step ${step.index + 1} of ${device.id} carries none of the asked fields` };
+  return renderSend(device, step, planned.fields, desired, current);
+}
+
+function withIdempotencyKey(request: DeviceRequest, step: SendStep, key: string): DeviceRequest {
+  if (step.idempotencyHeader === null) return request;
+  return { ...request, headers: { ...request.headers, [step.idempotencyHeader.toLowerCase()]: key } };
+}
+
+/** A send that is stopped before it began has a result like any other: nothing was sent. */
+async function exchangeOrStop(
+  http: HttpConnection,
+  request: DeviceRequest,
+  rules: ReplyRules,
+  signal: AbortSignal,
+): Promise<Exchanged> {
+  try {
+    return await http.exchange(request, { purpose: 'send', rules, signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return { kind: 'unreached', why: 'stopped before it was sent' };
+  }
+}
+
+async function repliedResult(device: DeviceDefinition, step: SendStep, one: Reply): Promise<SendResult> {
+  const { reply, flaw } = one;
+  // Without a rule that says otherwise a 2xx is an acknowledgement only if it looks like this API's own.
+  const doubtful = flaw !== null && one.class === 'accepted' && device.reply.accepted === undefined;
+  return {
+    class: doubtful ? 'maybe' : one.class,
+    at: one.at,
+    reply: evidenceOf(reply),
+    detail: flaw === null ? `HTTP ${reply.status}` : `HTTP ${reply.status}, but ${flaw}`,
+    retryAfterMs: one.pauseMs,
+    kept: await keptFrom(step, reply),
+  };
+}
+
+function unrepliedResult(connection: Connection, one: Exclude<Exchanged, Reply>): SendResult {
+  if (one.kind === 'held') {
+    return {
+      ...notSent('limited', `${budgetUsedUp(one.waitMs)} on connection ${connection.name}; not sent yet`),
+      retryAfterMs: one.waitMs,
+    };
+  }
+  return notSent(one.kind, one.why);
+}
+
+function notSent(sendClass: SendClass, detail: string): SendResult {
+  return { class: sendClass, at: Date.now(), reply: null, detail, retryAfterMs: null, kept: {} };
+}
+
+function budgetUsedUp(waitMs: number): string {
+  return `the API's request limit is used up for another ${formatDuration(waitMs)}`;
+}
+
+/** What later reads need from this reply (`keep`). What isn't there isn't kept; the read that needs it says so. */
+async function keptFrom(step: SendStep, reply: DeviceReply): Promise<Record<string, Value>> {
+  const kept: Record<string, Value> = {};
+  for (const [name, expression] of Object.entries(step.keep)) {
+    const value = await valueOf(expression, {
+      status: reply.status,
+      headers: reply.headers,
+      body: reply.body,
+    });
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+      kept[name] = value;
+  }
+  return kept;
+}
+
+async function valueOf(expression: string, input: Json): Promise<Json | undefined> {
+  try {
+    const evaluated = await evaluate(expression, { input, bindings: {} });
+    return evaluated.kind === 'value' ? evaluated.value : undefined;
+  } catch (error) {
+    if (error instanceof ExpressionError) return undefined;
+    throw error;
+  }
+}

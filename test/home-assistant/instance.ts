@@ -1,0 +1,109 @@
+/** A real Home Assistant with its demo devices, on a free loopback port, for the tests in this folder. */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const SCRIPT = fileURLToPath(new URL('../peers/home-assistant.sh', import.meta.url));
+/** Installing takes about a minute with a normal network, a start 11–15 s on two cores. */
+const INSTALL_WITHIN_MS = 15 * 60_000;
+const START_WITHIN_MS = 120_000;
+const STOP_WITHIN_MS = 20_000;
+
+export interface HomeAssistant {
+  readonly baseUrl: string;
+  /** Its owner's access token. */
+  readonly token: string;
+  /** The instance's own view of an entity, past Readback. */
+  state(entity: string): Promise<{ state: string; attributes: Record<string, unknown> }>;
+  /** Calls a service past Readback, e.g. to put a device into a known state. */
+  call(service: string, data: Readonly<Record<string, unknown>>): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Installs Home Assistant where it is missing and starts it. Rejects, with the end of its log, where that can't be done. */
+export async function startHomeAssistant(
+  units: 'metric' | 'us_customary' = 'metric',
+): Promise<HomeAssistant> {
+  const dir = join(
+    process.env['READBACK_TEST_HOME'] ?? join(homedir(), '.cache', 'readback-test'),
+    'home-assistant',
+  );
+  await promisify(execFile)(SCRIPT, ['install', dir], { timeout: INSTALL_WITHIN_MS });
+
+  const config = await mkdtemp(join(tmpdir(), 'readback-home-assistant-'));
+  const port = await freePort();
+  // The script replaces itself by Home Assistant: the child's process id is the server's own.
+  const child = spawn(SCRIPT, ['serve', dir, config, String(port), units], { stdio: 'ignore' });
+  const exited = once(child, 'exit');
+  const killWithUs = () => child.kill('SIGKILL');
+  process.once('exit', killWithUs);
+  const baseUrl = `http://127.0.0.1:${port}`;
+
+  async function stop(): Promise<void> {
+    child.kill('SIGTERM');
+    const ended = await Promise.race([exited.then(() => true), sleep(STOP_WITHIN_MS, false, { ref: false })]);
+    if (!ended) child.kill('SIGKILL');
+    await exited;
+    process.off('exit', killWithUs);
+    await rm(config, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  async function api(path: string, init: RequestInit = {}): Promise<unknown> {
+    const token = (await readFile(join(config, 'token'), 'utf8')).trim();
+    const response = await fetch(`${baseUrl}/api/${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      signal: AbortSignal.timeout(30_000),
+    });
+    if (!response.ok)
+      throw new Error(`Home Assistant answered ${response.status} to /api/${path}: ${await response.text()}`);
+    return response.json();
+  }
+
+  const deadline = Date.now() + START_WITHIN_MS;
+  while (!(await isRunning(api))) {
+    if (child.exitCode !== null || Date.now() > deadline) {
+      const log = await readFile(join(config, 'home-assistant.log'), 'utf8').catch(() => '(no log)');
+      await stop();
+      throw new Error(
+        `Home Assistant did not start (exit code ${child.exitCode}). End of its log:\n${log.slice(-3000)}`,
+      );
+    }
+    await sleep(250);
+  }
+  return {
+    baseUrl,
+    token: (await readFile(join(config, 'token'), 'utf8')).trim(),
+    state: async (entity) =>
+      (await api(`states/${entity}`)) as { state: string; attributes: Record<string, unknown> },
+    call: async (service, data) => {
+      await api(`services/${service.replace('.', '/')}`, { method: 'POST', body: JSON.stringify(data) });
+    },
+    stop,
+  };
+}
+
+async function isRunning(api: (path: string) => Promise<unknown>): Promise<boolean> {
+  try {
+    const config = (await api('config')) as { state?: string };
+    return config.state === 'RUNNING';
+  } catch {
+    return false;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no free port on 127.0.0.1');
+  return address.port;
+}
