@@ -16,6 +16,7 @@ export interface DecisionToSeal {
   readonly by: string;
   readonly via: string;
   readonly at: number;
+  readonly comment: string | null;
 }
 
 /** The bytes that are sealed: a fixed order of fields, unambiguous between them. */
@@ -29,6 +30,7 @@ export function sealedText(decision: DecisionToSeal, nonce: string): string {
     decision.by,
     decision.via,
     decision.at,
+    decision.comment,
     nonce,
   ]);
 }

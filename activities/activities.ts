@@ -1,0 +1,23 @@
+/** All activities, with what they need put in. */
+import type { Activities } from '../workflows/messages.ts';
+import { checkSeal } from './check-seal.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { judge } from './judge.ts';
+import { look } from './look.ts';
+import { readState, rehearse } from './read-state.ts';
+import { send } from './send.ts';
+import { settle } from './settle.ts';
+import { createTakeTurn } from './take-turn.ts';
+
+export function createActivities(dependencies: ActivityDependencies): Activities {
+  return {
+    judge: (input) => judge(dependencies, input),
+    takeTurn: createTakeTurn(dependencies),
+    look: (input) => look(dependencies, input),
+    send: (input) => send(dependencies, input),
+    settle: (input) => settle(dependencies, input),
+    checkSeal: async (input) => checkSeal(dependencies, input),
+    readState: (input) => readState(dependencies, input),
+    rehearse: (input) => rehearse(dependencies, input),
+  };
+}

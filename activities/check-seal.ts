@@ -1,0 +1,17 @@
+/** Was this answer sealed by a part of Readback that authenticated the person, for this very question? */
+
+import { sealMatches } from '../domain/approval/seal.ts';
+import type { Activities } from '../workflows/messages.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+
+type Input = Parameters<Activities['checkSeal']>[0];
+
+export function checkSeal(
+  { sealKey, catalogue }: ActivityDependencies,
+  { commandId, digest, answer }: Input,
+): boolean {
+  // By hand in the Temporal UI nobody can seal; only where the operator allows that, and it is recorded as such.
+  if (answer.seal === null) return catalogue().settings.decideInTemporalUi;
+  const { key, decision, by, via, at, comment } = answer;
+  return sealMatches(sealKey, { commandId, digest, key, decision, by, via, at, comment }, answer.seal);
+}

@@ -1,0 +1,20 @@
+/** What activities are given, instead of finding it themselves. */
+import type { Client } from '@temporalio/client';
+import type { Catalogue, DeviceDefinition } from '../domain/catalogue/definition.ts';
+import type { Adapters } from './adapter.ts';
+
+export interface ActivityDependencies {
+  /** The catalogue in force now. */
+  readonly catalogue: () => Catalogue;
+  readonly adapters: Adapters;
+  /** For the lane's turn, the one thing here that concerns other workflows. */
+  readonly client: Client;
+  /** Shared by all workers and servers; seals decisions. */
+  readonly sealKey: Uint8Array;
+}
+
+/** The device as this worker's catalogue has it; undefined where another catalogue was used to accept the command. */
+export function deviceOf({ catalogue }: ActivityDependencies, id: string): DeviceDefinition | undefined {
+  const { devices } = catalogue();
+  return Object.hasOwn(devices, id) ? devices[id] : undefined;
+}

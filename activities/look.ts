@@ -1,0 +1,152 @@
+/** The look: the last reading before a send, and what has to be sent because of it. */
+
+import type { DeviceDefinition, SettlePolicy } from '../domain/catalogue/definition.ts';
+import { expressionReferences } from '../domain/catalogue/expressions.ts';
+import type { CommandRequest } from '../domain/command.ts';
+import { compare } from '../domain/comparison.ts';
+import type { RawRead } from '../domain/exchange.ts';
+import { planSteps } from '../domain/steps.ts';
+import type { CommandInput, Look, StepPlan } from '../workflows/messages.ts';
+import type { ReadResult } from './adapter.ts';
+import { baseline } from './baseline.ts';
+import { type ActivityDependencies, deviceOf } from './dependencies.ts';
+import { misfitOf, requirementFor } from './judge.ts';
+
+/** Beyond the request's own time-out: rendering, a busy worker. */
+const SEND_SLACK_MS = 5000;
+/** A raw baseline goes into the history; what is bigger can't be `$before`. */
+const RAW_BASELINE_LIMIT_BYTES = 32_768;
+
+export async function look(dependencies: ActivityDependencies, { request }: CommandInput): Promise<Look> {
+  const device = deviceOf(dependencies, request.device);
+  const misfit = misfitOf(device, request);
+  if (device === undefined || misfit !== null) return nothingToSend(misfit ?? 'unknown device');
+  return await lookAt(dependencies, device, request, await baseline(dependencies, device));
+}
+
+/** The look on a reading that has been made already. */
+export async function lookAt(
+  dependencies: ActivityDependencies,
+  device: DeviceDefinition,
+  request: CommandRequest,
+  read: ReadResult,
+): Promise<Look> {
+  const { sample } = read;
+  const { desired } = request;
+  const asked = Object.keys(desired);
+  const plan = planSteps(device, desired, sample.fields);
+  const requirement = await requirementFor(dependencies, device, request, sample.fields);
+  const deviceObjection = dependencies.adapters(device).objection(device, desired, read);
+  const connection = dependencies.catalogue().connections[device.connection];
+  return {
+    at: sample.at,
+    readings: sample.fields,
+    deviceAt: sample.deviceAt,
+    trouble: sample.trouble,
+    before: looksAtBaseline(device) ? bounded(read.raw) : null,
+    units: Object.fromEntries(asked.map((field) => [field, device.fields[field]?.unit ?? null])),
+    already: asked.filter((field) => isAsDesired(device, request, field, read)),
+    steps: plan.ok
+      ? plan.steps.map(({ step, fields }) =>
+          stepPlan(device, step.index, fields, connection?.timeoutMs ?? 10_000),
+        )
+      : [],
+    policy: policyFor(device, asked),
+    objection: plan.ok ? deviceObjection : plan.why,
+    requirement,
+  };
+}
+
+function nothingToSend(objection: string): Look {
+  const policy: SettlePolicy = {
+    firstMs: 1000,
+    everyMs: 2000,
+    withinMs: 60_000,
+    stableMs: 2000,
+    reads: 2,
+    lagMs: 0,
+    lagReason: null,
+    maxSends: 1,
+  };
+  return {
+    at: Date.now(),
+    readings: {},
+    deviceAt: null,
+    trouble: objection,
+    before: null,
+    units: {},
+    already: [],
+    steps: [],
+    policy,
+    objection,
+    requirement: null,
+  };
+}
+
+/** Equal before anything was sent. Faults, movement and confirmations count: "already" must claim no more than "verified". */
+function isAsDesired(
+  device: DeviceDefinition,
+  request: CommandRequest,
+  name: string,
+  { sample }: ReadResult,
+): boolean {
+  const field = device.fields[name];
+  const desired = request.desired[name];
+  if (field === undefined || desired === undefined || field.type === 'action') return false;
+  if (sample.moving || Object.values(sample.faults).some((state) => state !== 'clear')) return false;
+  if (field.confirm !== null && sample.confirmed[name] !== true) return false;
+  return compare(field, desired, sample.fields[name] ?? { kind: 'unreadable', why: 'not read' }) === 'equal';
+}
+
+function stepPlan(
+  device: DeviceDefinition,
+  index: number,
+  fields: readonly string[],
+  timeoutMs: number,
+): StepPlan {
+  const step = device.send[index];
+  if (step === undefined) throw new Error(`${device.id} has no send step ${index}`);
+  const reads =
+    step.fillFromCurrent || step.uses.length > 0 ? 1 + Object.keys(device.read?.requests ?? {}).length : 1;
+  const verifiable = fields.filter(
+    (field) => device.fields[field]?.readback === true && device.read !== null,
+  );
+  return {
+    index,
+    fields,
+    kind: step.kind,
+    repeatable: step.repeatable,
+    then: step.then,
+    verifiable,
+    timeoutMs: reads * timeoutMs + SEND_SLACK_MS,
+  };
+}
+
+/** The device's policy with the asked fields' own; where several differ, the more patient one. */
+export function policyFor(device: DeviceDefinition, asked: readonly string[]): SettlePolicy {
+  let policy = device.settle;
+  for (const name of asked) {
+    const own = device.fields[name]?.settle;
+    if (own == null) continue;
+    const merged = { ...device.settle, ...own };
+    policy = merged.withinMs >= policy.withinMs || policy === device.settle ? merged : policy;
+  }
+  return policy;
+}
+
+function looksAtBaseline(device: DeviceDefinition): boolean {
+  const expressions = [
+    ...Object.values(device.fields).flatMap((field) => [field.read, field.confirm]),
+    device.read?.available,
+    device.read?.fresh,
+    device.read?.moving,
+    ...Object.values(device.faults),
+  ];
+  return expressions.some(
+    (source) =>
+      source != null && expressionReferences(source).variables.some(({ name }) => name === 'before'),
+  );
+}
+
+const bounded = (raw: RawRead): RawRead | null =>
+  Buffer.byteLength(JSON.stringify(raw)) <= RAW_BASELINE_LIMIT_BYTES ? raw : null;

@@ -1,0 +1,62 @@
+/** What only looks: a device's present state, and a command's dry run. */
+import { ApplicationFailure } from '@temporalio/common';
+import { renderSend } from '../domain/rendering.ts';
+import {
+  type Activities,
+  type CommandInput,
+  type DeviceState,
+  FAILURE,
+  type Rehearsal,
+} from '../workflows/messages.ts';
+import type { ReadResult } from './adapter.ts';
+import { baseline } from './baseline.ts';
+import { type ActivityDependencies, deviceOf } from './dependencies.ts';
+import { lookAt } from './look.ts';
+
+type Input = Parameters<Activities['readState']>[0];
+
+export async function readState(
+  dependencies: ActivityDependencies,
+  { device: id, withReplies }: Input,
+): Promise<DeviceState> {
+  const device = deviceOf(dependencies, id);
+  if (device === undefined) throw mismatch(id);
+  return stateOf(await baseline(dependencies, device), withReplies);
+}
+
+/** Everything a command would do now, but the sending. */
+export async function rehearse(
+  dependencies: ActivityDependencies,
+  { request }: CommandInput,
+): Promise<Rehearsal> {
+  const device = deviceOf(dependencies, request.device);
+  if (device === undefined) throw mismatch(request.device);
+  const read = await baseline(dependencies, device);
+  const look = await lookAt(dependencies, device, request, read);
+  const baseUrl = dependencies.catalogue().connections[device.connection]?.baseUrl ?? '';
+  const requests = [];
+  for (const plan of look.steps) {
+    const step = device.send[plan.index];
+    if (step === undefined) continue;
+    const rendered = await renderSend(device, step, plan.fields, request.desired, look.readings);
+    if (!rendered.ok)
+      return { state: stateOf(read, false), look: { ...look, objection: rendered.why }, requests: [] };
+    requests.push({
+      method: rendered.request.method,
+      url: `${baseUrl}${rendered.request.path}`,
+      body: rendered.body,
+    });
+  }
+  return { state: stateOf(read, false), look, requests };
+}
+
+function stateOf({ sample, replies }: ReadResult, withReplies: boolean): DeviceState {
+  const { at, deviceAt, fields, moving, faults, trouble } = sample;
+  return { at, deviceAt, readings: fields, moving, faults, trouble, replies: withReplies ? replies : null };
+}
+
+const mismatch = (device: string): ApplicationFailure =>
+  ApplicationFailure.nonRetryable(
+    `${device} is not in the catalogue that the worker has loaded`,
+    FAILURE.catalogueMismatch,
+  );

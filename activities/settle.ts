@@ -1,0 +1,114 @@
+/**
+ * Reads a device back until it is verified or the deadline is over. One activity, polled by Temporal's own retry: a
+ * read costs no history, survives every crash, and holds no slot while it waits. The story so far travels in the
+ * heartbeat, where `describe` shows it to whoever asks.
+ */
+
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import type { DeviceDefinition, FieldDefinition } from '../domain/catalogue/definition.ts';
+import type { Sample } from '../domain/exchange.ts';
+import {
+  absorb,
+  emptyStory,
+  judge,
+  type SettleQuestion,
+  type SettleStory,
+  samplesOf,
+} from '../domain/settle.ts';
+import { plain } from '../domain/text.ts';
+import { FAILURE, type Settled, type SettleHeartbeat, type SettleInput } from '../workflows/messages.ts';
+import { type ActivityDependencies, deviceOf } from './dependencies.ts';
+
+/** Shorter waits are slept here: the server rounds a retry delay up to a second. */
+const WAIT_HERE_UP_TO_MS = 1500;
+
+export async function settle(dependencies: ActivityDependencies, input: SettleInput): Promise<Settled> {
+  const device = deviceOf(dependencies, input.request.device);
+  if (device === undefined) throw mismatch(input);
+  const question = questionOf(device, input);
+  let { story } = heartbeatOf(Context.current().info.heartbeatDetails);
+
+  for (;;) {
+    const judgement = judge(question, story, Date.now());
+    if (judgement.kind === 'done') return { fields: judgement.fields, samples: samplesOf(story) };
+    const waitMs = judgement.nextReadAt - Date.now();
+    if (waitMs > WAIT_HERE_UP_TO_MS) throw notSettled(judgement.note, waitMs);
+    if (waitMs > 0) await Context.current().sleep(waitMs);
+    story = absorb(question, story, await readOnce(dependencies, device, input));
+    const { note } = noteOf(judge(question, story, Date.now()));
+    Context.current().heartbeat({ story, note } satisfies SettleHeartbeat);
+  }
+}
+
+const noteOf = (judgement: ReturnType<typeof judge>): { note: string } => ({
+  note: judgement.kind === 'wait' ? judgement.note : 'settled',
+});
+
+function questionOf(device: DeviceDefinition, input: SettleInput): SettleQuestion {
+  const fields: Record<string, FieldDefinition> = {};
+  for (const name of input.fields) {
+    const field = device.fields[name];
+    if (field !== undefined) fields[name] = field;
+  }
+  const { request, readings, policy, sentAt } = input;
+  return { desired: request.desired, fields, before: readings, policy, sentAt };
+}
+
+async function readOnce(
+  { adapters }: ActivityDependencies,
+  device: DeviceDefinition,
+  input: SettleInput,
+): Promise<Sample> {
+  const signal = Context.current().cancellationSignal;
+  const { request, before, kept, baselineDeviceAt } = input;
+  const adapter = adapters(device);
+  try {
+    if (device.read?.refresh != null) await adapter.refresh(device, signal);
+    const { sample } = await adapter.read(
+      device,
+      { desired: request.desired, before, kept, baselineDeviceAt },
+      signal,
+    );
+    return sample;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    // A read that breaks is a reading that can't be used, not a reason to lose the command.
+    const why = `the reply could not be interpreted: ${plain(error instanceof Error ? error.message : String(error), 200)}`;
+    return {
+      at: Date.now(),
+      deviceAt: null,
+      fields: {},
+      moving: false,
+      faults: {},
+      confirmed: {},
+      trouble: why,
+      retryAfterMs: null,
+    };
+  }
+}
+
+function heartbeatOf(details: unknown): SettleHeartbeat {
+  const kept = details as SettleHeartbeat | null | undefined;
+  const story: SettleStory | undefined = kept?.story;
+  return story === undefined ? { story: emptyStory, note: '' } : { story, note: kept?.note ?? '' };
+}
+
+/** Not a failure but a pause: benign, so that nobody is alarmed, and due exactly when the next read is. */
+function notSettled(note: string, nextRetryDelay: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: note,
+    type: FAILURE.notSettled,
+    nextRetryDelay,
+    category: ApplicationFailureCategory.BENIGN,
+  });
+}
+
+function mismatch({ request, sentAt, policy }: SettleInput): ApplicationFailure {
+  const message = `${request.device} is not in the catalogue that the worker has loaded`;
+  return ApplicationFailure.create({
+    message,
+    type: FAILURE.catalogueMismatch,
+    nonRetryable: Date.now() > sentAt + policy.withinMs,
+  });
+}

@@ -1,0 +1,32 @@
+/** Seals a decision with a key that servers and workers share, so that nothing else can decide an approval. */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type DecisionToSeal, type Seal, sealedText } from './decision.ts';
+
+/** A key shorter than the hash would be the weakest part. */
+export const SEAL_KEY_BYTES = 32;
+
+export function seal(key: Uint8Array, decision: DecisionToSeal): Seal {
+  const nonce = randomBytes(16).toString('base64url');
+  return { nonce, mac: macOf(key, decision, nonce) };
+}
+
+/** false for a seal by another key, for another decision, or a malformed one. Never throws. */
+export function sealMatches(key: Uint8Array, decision: DecisionToSeal, { nonce, mac }: Seal): boolean {
+  const expected = Buffer.from(macOf(key, decision, String(nonce)));
+  const given = Buffer.from(String(mac));
+  return expected.length === given.length && timingSafeEqual(expected, given);
+}
+
+/** Throws where the text isn't base64url of at least 32 bytes. */
+export function sealKeyFrom(text: string): Uint8Array {
+  const key = Buffer.from(text, 'base64url');
+  if (key.length < SEAL_KEY_BYTES) {
+    throw new Error(
+      `READBACK_SEAL_KEY must be at least ${SEAL_KEY_BYTES} random bytes in base64url, e.g. from: openssl rand -base64 32`,
+    );
+  }
+  return key;
+}
+
+const macOf = (key: Uint8Array, decision: DecisionToSeal, nonce: string): string =>
+  createHmac('sha256', key).update(sealedText(decision, nonce)).digest('base64url');

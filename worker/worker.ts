@@ -1,0 +1,88 @@
+/** Composition root of the worker: workflows, activities, and the queues they are taken from. */
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import {
+  bundleWorkflowCode,
+  type Logger,
+  NativeConnection,
+  Worker,
+  type WorkflowBundle,
+} from '@temporalio/worker';
+import { createActivities } from '../activities/activities.ts';
+import { createAdapters } from '../activities/adapters.ts';
+import type { Catalogue } from '../domain/catalogue/definition.ts';
+import { TASK_QUEUE, TURNS_TASK_QUEUE } from '../workflows/messages.ts';
+
+export interface WorkerOptions {
+  /** Temporal's frontend, `host:port`. */
+  readonly address: string;
+  readonly namespace: string;
+  readonly catalogue: () => Catalogue;
+  readonly sealKey: Uint8Array;
+  readonly logger?: Logger;
+  /** A bundle made earlier; bundling takes about two seconds. */
+  readonly workflowBundle?: WorkflowBundle;
+  /** Shorter, a killed worker's workflows move sooner to another one; longer, fewer replays. */
+  readonly stickyTimeoutMs?: number;
+}
+
+export interface RunningWorker {
+  /** Resolves when the worker has stopped by itself or by `stop`; rejects when it broke. */
+  readonly done: Promise<void>;
+  /** Takes no more work, lets sends that are under way finish, and closes its connections. */
+  stop(): Promise<void>;
+}
+
+/** Sends and reads: each holds a socket and little else. */
+const ACTIVITY_SLOTS = 200;
+/** Commands that long-poll the one ahead of them at their device. */
+const TURN_SLOTS = 500;
+/** A send may take its whole time-out; stopping waits for it, so that its outcome is known. */
+const SHUTDOWN_GRACE = '40 seconds';
+
+export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
+  const { address, namespace, catalogue, sealKey, stickyTimeoutMs = 5000 } = options;
+  const connection = await NativeConnection.connect({ address });
+  const clientConnection = await Connection.connect({ address });
+  const adapters = createAdapters(catalogue());
+  const activities = createActivities({
+    catalogue,
+    adapters,
+    client: new Client({ connection: clientConnection, namespace }),
+    sealKey,
+  });
+  const shared = { connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE } as const;
+  const main = await Worker.create({
+    ...shared,
+    taskQueue: TASK_QUEUE,
+    activities,
+    workflowBundle: options.workflowBundle ?? (await bundleWorkflows(options.logger)),
+    maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
+    stickyQueueScheduleToStartTimeout: stickyTimeoutMs,
+  });
+  const turns = await Worker.create({
+    ...shared,
+    taskQueue: TURNS_TASK_QUEUE,
+    activities: { takeTurn: activities.takeTurn },
+    maxConcurrentActivityTaskExecutions: TURN_SLOTS,
+  });
+
+  const done = Promise.all([main.run(), turns.run()]).then(async () => {
+    await adapters.close();
+    await clientConnection.close();
+    await connection.close();
+  });
+  return {
+    done,
+    stop: async () => {
+      for (const worker of [main, turns]) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await done;
+    },
+  };
+}
+
+/** Everything below `workflows/`, as one deterministic bundle. */
+export async function bundleWorkflows(logger?: Logger): Promise<WorkflowBundle> {
+  const workflowsPath = fileURLToPath(new URL('../workflows/index.ts', import.meta.url));
+  return await bundleWorkflowCode({ workflowsPath, ...(logger === undefined ? {} : { logger }) });
+}
