@@ -1,0 +1,28 @@
+/** Which catalogue counts, and reading it. */
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Catalogue } from '../domain/catalogue/definition.ts';
+import { loadCatalogue } from '../domain/catalogue/load.ts';
+import { EXIT, Failure } from './failure.ts';
+import { packageFile } from './package-root.ts';
+
+/** The one that was asked for, else `./readback.yaml`, else the demo that comes with Readback. An absolute path. */
+export function catalogueFile(asked: string | undefined): string {
+  if (asked !== undefined) {
+    if (!existsSync(asked))
+      throw new Failure(EXIT.usage, `There is no catalogue at ${resolve(asked)}. Nothing was started.`);
+    return resolve(asked);
+  }
+  const own = resolve('readback.yaml');
+  return existsSync(own) ? own : packageFile('examples/demo.yaml');
+}
+
+/** Throws the catalogue's own error, which lists every problem, or what a missing simulator means. */
+export function readCatalogue(file: string, simulatorUrl: string | null): Catalogue {
+  return loadCatalogue({
+    file,
+    readFile: (path) => readFileSync(path, 'utf8'),
+    environment: process.env,
+    simulatorUrl,
+  });
+}

@@ -1,0 +1,90 @@
+/** `readback commands`: what was asked of devices, and what became of it. */
+import type { Command } from 'commander';
+import type { CommandSnapshot } from '../commands/commands.ts';
+import { addEngineFlags, count, type EngineFlags, flag } from './flags.ts';
+import { type OpenCommands, VIEWER, withCommands } from './open-commands.ts';
+import { commandLine, desiredText } from './snapshot-text.ts';
+import { printEnd, printSnapshotJson, unknownCommand, watchCommand } from './watch.ts';
+
+interface ListFlags extends EngineFlags {
+  readonly device?: string;
+  readonly open?: true;
+  readonly limit: number;
+}
+
+export function addCommands(program: Command): void {
+  const commands = program
+    .command('commands')
+    .description('List, show, watch and cancel commands.')
+    .addHelpText('after', HELP);
+  const listing = commands
+    .command('list')
+    .description('The newest commands of everybody.')
+    .addOption(flag('--device <id>', 'only those on this device'))
+    .addOption(flag('--open', 'only those that have not ended'))
+    .addOption(flag('--limit <number>', 'at most so many').default(20).argParser(count))
+    .action(withCommands<[], ListFlags>(list));
+  const one = (name: string, description: string) =>
+    commands.command(name).argument('<commandId>', "the command's id").description(description);
+  const getting = one('get', 'What one command did, or is doing.').action(
+    withCommands<[string], EngineFlags>(get),
+  );
+  const watching = one('watch', 'Show what happens until the command has ended.').action(
+    withCommands<[string], EngineFlags>(watch),
+  );
+  const cancelling = one('cancel', 'Stop a command. What has been sent is not undone.').action(
+    withCommands<[string], EngineFlags>(cancel),
+  );
+  for (const command of [listing, getting, watching, cancelling]) addEngineFlags(command);
+}
+
+async function list({ commands }: OpenCommands, flags: ListFlags): Promise<void> {
+  const snapshots = await commands.list(VIEWER, {
+    limit: flags.limit,
+    openOnly: flags.open === true,
+    ...(flags.device === undefined ? {} : { device: flags.device }),
+  });
+  if (flags.json) {
+    const { structuredContent } = await import('../mcp-server/structured-content.ts');
+    const now = Date.now();
+    const commandsJson = snapshots.map((snapshot) => structuredContent(snapshot, now));
+    process.stdout.write(`${JSON.stringify({ commands: commandsJson })}\n`);
+    return;
+  }
+  const lines = snapshots.length === 0 ? ['No commands.'] : snapshots.map(listLine);
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+async function get({ commands }: OpenCommands, flags: EngineFlags, commandId: string): Promise<void> {
+  const snapshot = await commands.get(commandId, VIEWER);
+  if (!snapshot) throw unknownCommand(commandId);
+  if (snapshot.status !== 'running') return printEnd(snapshot, flags.json === true);
+  if (flags.json) return printSnapshotJson(snapshot);
+  process.stdout.write(`${listLine(snapshot)}\n`);
+}
+
+async function watch({ commands }: OpenCommands, flags: EngineFlags, commandId: string): Promise<void> {
+  await watchCommand(commands, commandId, { json: flags.json === true });
+}
+
+async function cancel({ commands }: OpenCommands, flags: EngineFlags, commandId: string): Promise<void> {
+  if (!(await commands.cancel(commandId, VIEWER))) throw unknownCommand(commandId);
+  const snapshot = await commands.wait(commandId, VIEWER, { timeoutMs: 5_000 });
+  if (!snapshot) throw unknownCommand(commandId);
+  if (flags.json) return printSnapshotJson(snapshot);
+  process.stdout.write(`${listLine(snapshot)}\n`);
+}
+
+function listLine(snapshot: CommandSnapshot): string {
+  const at = new Date(snapshot.createdAt).toISOString().slice(0, 19).replace('T', ' ');
+  const { device, desired } = snapshot.view;
+  return `${snapshot.commandId}  ${at}Z  ${device}: ${desiredText(desired)}  ${commandLine(snapshot)}`;
+}
+
+const HELP = `
+Examples:
+  $ readback commands list --open
+  $ readback commands get ID          exit code 1 if it ended badly
+  $ readback commands watch ID
+  $ readback commands cancel ID
+`;

@@ -1,0 +1,77 @@
+/** `readback doctor`: what is wrong, and how to mend it. */
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { Finding } from './doctor/finding.ts';
+import { EXIT } from './failure.ts';
+import { addEngineFlags, addListenFlags, type EngineFlags, type ListenFlags } from './flags.ts';
+import { MCP_PORT } from './up.ts';
+
+export function addDoctor(program: Command): void {
+  const command = program
+    .command('doctor')
+    .description('Say what is wrong, and how to mend it.')
+    .addHelpText('after', HELP)
+    .action(async (flags: EngineFlags & ListenFlags) => {
+      const findings = await examine(flags);
+      process.stdout.write(flags.json ? `${JSON.stringify(report(findings))}\n` : text(findings));
+      process.exitCode = exitCodeOf(findings);
+    });
+  addListenFlags(addEngineFlags(command), MCP_PORT);
+}
+
+async function examine(flags: EngineFlags & ListenFlags): Promise<Finding[]> {
+  const [machine, { checkEngine }, { checkCatalogue }, { catalogueFile }, { problem }] = await Promise.all([
+    import('./doctor/machine.ts'),
+    import('./doctor/engine.ts'),
+    import('./doctor/catalogue.ts'),
+    import('./catalogue-file.ts'),
+    import('./doctor/finding.ts'),
+  ]);
+  const dataDir = resolve(flags.dataDir);
+  const { finding, up } = machine.checkUp(dataDir);
+  const address = flags.temporal ?? up?.ready?.temporal;
+  const noAddress = problem(
+    'temporal',
+    EXIT.noTemporal,
+    'none named, and no `readback up` runs',
+    'Start `readback up`, or name one with --temporal or TEMPORAL_ADDRESS.',
+  );
+  const file = flags.catalogue === undefined && up ? up.catalogue : catalogueFile(flags.catalogue);
+  return [
+    machine.checkNode(),
+    machine.checkDataFolder(dataDir),
+    finding,
+    ...(flags.temporal === undefined ? [await machine.checkTemporalProgram(dataDir)] : []),
+    ...(address === undefined
+      ? [noAddress]
+      : await checkEngine(address, flags.namespace ?? up?.ready?.namespace ?? 'default')),
+    ...(await checkCatalogue(file, flags.simulatorUrl ?? up?.simulatorUrl ?? null)),
+    await machine.checkPort(flags.port, flags.host, up),
+  ];
+}
+
+const report = (findings: readonly Finding[]) => ({
+  ok: findings.every(({ status }) => status !== 'problem'),
+  checks: findings.map(({ exitCode: _, ...finding }) => finding),
+});
+
+/** Temporal first: without it nothing works; then what was written wrongly; then the rest. */
+function exitCodeOf(findings: readonly Finding[]): number {
+  const codes = findings.filter(({ status }) => status === 'problem').map(({ exitCode }) => exitCode);
+  return [EXIT.noTemporal, EXIT.usage, EXIT.endedBadly].find((code) => codes.includes(code)) ?? EXIT.asAsked;
+}
+
+const MARK = { ok: '  ok      ', warning: '  warning ', problem: '  PROBLEM ' } as const;
+
+function text(findings: readonly Finding[]): string {
+  const lines = findings.flatMap(({ check, status, found, mend }) => [
+    `${MARK[status]}${check}: ${found.replaceAll('\n', '\n            ')}`,
+    ...(mend === null ? [] : [`            → ${mend}`]),
+  ]);
+  return `${lines.join('\n')}\n`;
+}
+
+const HELP = `
+Looks at Node, the data folder, Temporal and its namespace, workers, the catalogue, each connection, and the MCP port.
+Sends nothing to any device. Exit code 0: no problem; 3: Temporal; 2: catalogue or usage; 1: anything else.
+`;

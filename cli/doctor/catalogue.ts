@@ -1,0 +1,67 @@
+/** Checks of the catalogue and of the connections in it. */
+import { connect } from 'node:net';
+import type { Catalogue, Connection } from '../../domain/catalogue/definition.ts';
+import { readCatalogue } from '../catalogue-file.ts';
+import { EXIT } from '../failure.ts';
+import { type Finding, fine, problem } from './finding.ts';
+
+const REACHED_WITHIN_MS = 3_000;
+const SIMULATOR = 'simulator:';
+const DEFAULT_PORTS: Readonly<Record<string, number>> = {
+  'http:': 80,
+  'https:': 443,
+  'mqtt:': 1883,
+  'mqtts:': 8883,
+};
+
+/** Reads the catalogue; then tries to reach each connection, sending nothing. */
+export async function checkCatalogue(file: string, simulatorUrl: string | null): Promise<Finding[]> {
+  let catalogue: Catalogue;
+  try {
+    // Without a running `up` nothing listens for "simulator:", which is no fault of the catalogue.
+    catalogue = readCatalogue(file, simulatorUrl ?? SIMULATOR);
+  } catch (error) {
+    const what = error instanceof Error ? error.message : String(error);
+    return [
+      problem('catalogue', EXIT.usage, what, `Mend ${file}; its format is described in docs/catalogue.md.`),
+    ];
+  }
+  const devices = Object.keys(catalogue.devices).length;
+  const used = new Set(Object.values(catalogue.devices).map((device) => device.connection));
+  const connections = Object.values(catalogue.connections).filter(({ name }) => used.has(name));
+  return [
+    fine('catalogue', `${file}: ${devices} ${devices === 1 ? 'device' : 'devices'}`),
+    ...(await Promise.all(connections.map(checkConnection))),
+  ];
+}
+
+async function checkConnection({ name, baseUrl }: Connection): Promise<Finding> {
+  const check = `connection ${name}`;
+  if (baseUrl.startsWith(SIMULATOR)) return fine(check, 'the simulator, which `readback up` starts');
+  const url = new URL(baseUrl);
+  const trouble = await reach(
+    url.hostname.replace(/^\[|\]$/g, ''),
+    Number(url.port) || (DEFAULT_PORTS[url.protocol] ?? 0),
+  );
+  if (trouble === null) return fine(check, `${url.host} answers`);
+  return problem(
+    check,
+    EXIT.endedBadly,
+    `${url.host} can't be reached: ${trouble}`,
+    'Is it switched on, in this network, and is baseUrl in the catalogue right?',
+  );
+}
+
+/** null: somebody listens there. */
+function reach(host: string, port: number): Promise<string | null> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: REACHED_WITHIN_MS });
+    const end = (trouble: string | null): void => {
+      socket.destroy();
+      resolve(trouble);
+    };
+    socket.once('connect', () => end(null));
+    socket.once('timeout', () => end(`no answer within ${REACHED_WITHIN_MS / 1000} s`));
+    socket.once('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message));
+  });
+}

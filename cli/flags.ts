@@ -1,0 +1,132 @@
+/**
+ * The flags of the contract. Each is also an environment variable: `READBACK_` and its name in capitals with
+ * dashes as underscores. A flag goes before its variable, a variable before what a running `up` says.
+ */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { DEFAULT_DATA_DIR } from './data-folder.ts';
+import { parseDuration } from './duration.ts';
+
+export interface JsonFlag {
+  readonly json?: true;
+}
+
+export interface DataFlags {
+  readonly dataDir: string;
+}
+
+export interface EngineFlags extends DataFlags, JsonFlag {
+  readonly catalogue?: string;
+  readonly temporal?: string;
+  readonly namespace?: string;
+  /** Where `simulator:` in the catalogue leads. `up` fills it in for its children. */
+  readonly simulatorUrl?: string;
+}
+
+/** How MCP clients are served. Durations in milliseconds. */
+export interface ServingFlags {
+  readonly approval?: 'queue';
+  readonly taskGrace: number;
+  readonly syncWait: number;
+  readonly deviceHeader?: true;
+}
+
+export interface ListenFlags {
+  readonly port: number;
+  readonly host: string;
+}
+
+export const addJsonFlag = (command: Command): Command =>
+  command.addOption(flag('--json', 'print JSON for programs instead of text for people'));
+
+export const addDataFlag = (command: Command): Command =>
+  command.addOption(
+    flag('--data-dir <folder>', 'where `up` keeps its data, logs and state').default(DEFAULT_DATA_DIR),
+  );
+
+export const addEngineFlags = (command: Command): Command =>
+  addJsonFlag(addDataFlag(command))
+    .addOption(
+      flag('--catalogue <file>', 'devices and approval rules (default: ./readback.yaml, else the demo)'),
+    )
+    .addOption(flag('--temporal <address>', 'host:port of Temporal; TEMPORAL_ADDRESS says the same'))
+    .addOption(flag('--namespace <name>', "Temporal's namespace; TEMPORAL_NAMESPACE says the same"))
+    .addOption(flag('--simulator-url <url>', 'where "simulator:" in the catalogue leads').hideHelp());
+
+export const addListenFlags = (command: Command, defaultPort: number): Command =>
+  command
+    .addOption(
+      flag('--port <number>', 'port to listen on; 0: any free one').default(defaultPort).argParser(port),
+    )
+    .addOption(flag('--host <address>', 'address to listen on').default('127.0.0.1'));
+
+export const addServingFlags = (command: Command): Command =>
+  command
+    .addOption(
+      flag('--approval <way>', '"queue": never ask the calling client, approvals wait in the queue').choices([
+        'queue',
+      ]),
+    )
+    .addOption(
+      flag('--task-grace <duration>', 'how long a call may take before it becomes a task')
+        .default(5_000, '5s')
+        .argParser(duration),
+    )
+    .addOption(
+      flag('--sync-wait <duration>', 'how long a client without tasks is kept waiting')
+        .default(45_000, '45s')
+        .argParser(duration),
+    )
+    .addOption(
+      flag('--device-header', 'mirror the device in a header, for clients that support x-mcp-header'),
+    );
+
+/** An option whose variable is made from its name. */
+export function flag(flags: string, description: string): Option {
+  const option = new Option(flags, description);
+  const variable = variableOf(option.long ?? flags);
+  if (option.isBoolean() || option.negate) SWITCHES.add(variable);
+  return option.env(variable);
+}
+
+/** Variables of flags without a value. */
+const SWITCHES = new Set<string>();
+
+/** `--task-grace` → `READBACK_TASK_GRACE` */
+function variableOf(longFlag: string): string {
+  return `READBACK_${longFlag.replace(/^--/, '').replaceAll('-', '_').toUpperCase()}`;
+}
+
+/**
+ * To be called once all flags are made, before any is read.
+ * Makes variables mean what people mean by them: an empty one is an unset one, a switch set to 0, no or false is
+ * off, and Temporal's own variables stand in for ours. Changes `environment`.
+ */
+export function prepareEnvironment(environment: NodeJS.ProcessEnv): void {
+  for (const [name, value] of Object.entries(environment)) {
+    if (name.startsWith('READBACK_') && value === '') delete environment[name];
+  }
+  for (const name of SWITCHES) {
+    if (/^(0|no|off|false)$/i.test(environment[name] ?? '')) delete environment[name];
+  }
+  if (environment.TEMPORAL_ADDRESS) environment.READBACK_TEMPORAL ??= environment.TEMPORAL_ADDRESS;
+  if (environment.TEMPORAL_NAMESPACE) environment.READBACK_NAMESPACE ??= environment.TEMPORAL_NAMESPACE;
+}
+
+export function port(text: string): number {
+  const number = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(number <= 65_535)) throw new InvalidArgumentError('A port is a number from 0 to 65535.');
+  return number;
+}
+
+export function duration(text: string): number {
+  const milliseconds = parseDuration(text);
+  if (milliseconds === undefined)
+    throw new InvalidArgumentError('A duration looks like 500ms, 5s, 2m, 1h or 7d.');
+  return milliseconds;
+}
+
+export function count(text: string): number {
+  const number = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (number < 1) throw new InvalidArgumentError('Expected a whole number from 1 to 9999.');
+  return number;
+}

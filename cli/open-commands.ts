@@ -1,0 +1,55 @@
+/** The `Commands` that a command of the command line works with. */
+import type { Command } from 'commander';
+import type { Commands } from '../commands/commands.ts';
+import type { Caller } from '../domain/command.ts';
+import type { EngineFlags } from './flags.ts';
+import { type Engine, findEngine } from './running-up.ts';
+
+/** Whoever may use this machine's terminal and Temporal sees every command. */
+export const VIEWER = { kind: 'operator' } as const;
+
+export interface OpenCommands {
+  readonly commands: Commands;
+  readonly engine: Engine;
+  close(): Promise<void>;
+}
+
+/** Connects to the Temporal of the flags or of the running `up`. Throws a `Failure` or `EngineUnreachable`. */
+export async function openCommands(flags: EngineFlags): Promise<OpenCommands> {
+  const engine = findEngine(flags);
+  const [{ readCatalogue }, { createTemporalCommands }] = await Promise.all([
+    import('./catalogue-file.ts'),
+    import('../commands/temporal-commands.ts'),
+  ]);
+  const catalogue = readCatalogue(engine.catalogueFile, engine.simulatorUrl);
+  const commands = await createTemporalCommands({
+    address: engine.address,
+    namespace: engine.namespace,
+    catalogue,
+  });
+  return { commands, engine, close: () => commands.close() };
+}
+
+/** An action that works with `Commands` and closes them whatever happens. */
+export function withCommands<Arguments extends unknown[], Flags extends EngineFlags>(
+  action: (open: OpenCommands, flags: Flags, ...args: Arguments) => Promise<void>,
+) {
+  // Commander passes the arguments, then the flags, then the command itself.
+  return async (...given: [...Arguments, Flags, Command]): Promise<void> => {
+    const flags = given.at(-2) as Flags;
+    const args = given.slice(0, -2) as Arguments;
+    const open = await openCommands(flags);
+    try {
+      await action(open, flags, ...args);
+    } finally {
+      await open.close();
+    }
+  };
+}
+
+export const cliCaller = (): Caller => ({
+  subject: 'local',
+  client: 'readback',
+  transport: 'cli',
+  unattended: false,
+});

@@ -1,0 +1,119 @@
+/** `readback send`: one command, and what the device really did. */
+import type { Command } from 'commander';
+import type { Commands, DryRun, Submission } from '../commands/commands.ts';
+import { EXIT, Failure } from './failure.ts';
+import { addEngineFlags, type EngineFlags, flag } from './flags.ts';
+import { cliCaller, VIEWER, withCommands } from './open-commands.ts';
+import { commandLine, readingsText } from './snapshot-text.ts';
+import { printSnapshotJson, watchCommand } from './watch.ts';
+
+interface SendFlags extends EngineFlags {
+  readonly wait?: true;
+  readonly dryRun?: true;
+  readonly reason?: string;
+  readonly requestId?: string;
+  readonly resendOf?: string;
+}
+
+export function addSend(program: Command): void {
+  const command = program
+    .command('send')
+    .argument('<device>', 'id, name or alias')
+    .argument('<field=value...>', 'what it should be, e.g. temperature=26')
+    .description('Bring fields of a device to values.')
+    .addHelpText('after', HELP)
+    .addOption(flag('--wait', 'show what happens until the command has ended'))
+    .addOption(flag('--dry-run', 'show what would be sent, and send nothing'))
+    .addOption(flag('--reason <text>', 'why, for whoever has to approve it'))
+    .addOption(flag('--request-id <id>', 'the same id again is the same command, never a second one'))
+    .addOption(
+      flag('--resend-of <commandId>', 'send again although that command may not be repeated blindly'),
+    )
+    .action(withCommands<[string, string[]], SendFlags>(send));
+  addEngineFlags(command);
+}
+
+async function send(
+  { commands }: { readonly commands: Commands },
+  flags: SendFlags,
+  device: string,
+  assignments: string[],
+): Promise<void> {
+  const submission: Submission = {
+    device,
+    desired: desiredFrom(assignments),
+    caller: cliCaller(),
+    reason: flags.reason,
+    requestId: flags.requestId,
+    resendOf: flags.resendOf,
+    requesterCanAnswer: false,
+  };
+  const json = flags.json === true;
+  if (flags.dryRun) return printDryRun(await commands.dryRun(submission), json);
+  const submitted = await commands.submit(submission);
+  if (submitted.kind === 'repeatRefused') {
+    process.stderr.write(
+      'Nothing was sent: the same call ended a short while ago in a way that may not be repeated blindly. ' +
+        `What it did is below. To send anyway: --resend-of ${submitted.commandId}\n`,
+    );
+    await watchCommand(commands, submitted.commandId, { json });
+    process.exitCode = EXIT.endedBadly;
+    return;
+  }
+  if (submitted.kind === 'joined')
+    process.stderr.write(`The same command is under way already: ${submitted.commandId}\n`);
+  if (flags.wait) return watchCommand(commands, submitted.commandId, { json });
+  const snapshot = await commands.get(submitted.commandId, VIEWER);
+  if (json && snapshot) return printSnapshotJson(snapshot);
+  const state = snapshot ? commandLine(snapshot) : 'accepted';
+  process.stdout.write(
+    `accepted  ${submitted.commandId}  ${state}\nTo see what it does: readback commands watch ${submitted.commandId}\n`,
+  );
+}
+
+/** `["temperature=26", "mode=cool"]` → `{temperature: "26", mode: "cool"}`. The catalogue knows what type each is. */
+export function desiredFrom(assignments: readonly string[]): Record<string, string> {
+  const pairs = assignments.map((assignment) => {
+    const at = assignment.indexOf('=');
+    if (at < 1) {
+      throw new Failure(
+        EXIT.usage,
+        `"${assignment}" should look like field=value, e.g. temperature=26. Nothing was sent.`,
+      );
+    }
+    return [assignment.slice(0, at).trim(), assignment.slice(at + 1).trim()] as const;
+  });
+  const twice = pairs.find(([field], index) => pairs.findIndex(([other]) => other === field) !== index);
+  if (twice) throw new Failure(EXIT.usage, `${twice[0]} is given twice. Nothing was sent.`);
+  return Object.fromEntries(pairs);
+}
+
+function printDryRun(dryRun: DryRun, json: boolean): void {
+  if (json) {
+    process.stdout.write(`${JSON.stringify(dryRun)}\n`);
+    return;
+  }
+  const { approval, already, requests, state } = dryRun;
+  const lines = [
+    `Nothing was sent. ${dryRun.device} reads: ${state.trouble ?? readingsText(state.fields)}`,
+    already ? 'It already is as desired: nothing would be sent.' : 'Would be sent:',
+    ...(already ? [] : requests.map(requestLine)),
+    approval
+      ? `Needs a yes from ${approval.by === 'operator' ? 'an operator' : 'the requester'}${approval.reason ? `: ${approval.reason}` : ''}.`
+      : 'Needs no approval.',
+  ];
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function requestLine({ method, url, body }: DryRun['requests'][number]): string {
+  return `  ${method} ${url}${body === null ? '' : ` ${JSON.stringify(body)}`}`;
+}
+
+const HELP = `
+Ctrl-C stops the watching, never the command.
+
+Examples:
+  $ readback send bedroom-ac temperature=26 --wait
+  $ readback send bedroom-ac mode=cool temperature=24 --dry-run
+  $ readback send "Bedroom AC" power=off --request-id bedtime-monday --json
+`;
