@@ -71,4 +71,4 @@ const events = run({
 events.on('test:fail', () => {
   process.exitCode = 1;
 });
-events.compose(new spec()).pipe(process.stdout);
+events.pipe(new spec()).pipe(process.stdout);
