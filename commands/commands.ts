@@ -1,7 +1,7 @@
 /** What the parts in front of Temporal (MCP server, console, CLI) may ask of it. Implemented by `temporal-commands.ts`. */
 import type { Caller, CommandView } from '../domain/command.ts';
 import type { DeviceReply } from '../domain/exchange.ts';
-import type { Desired, Json, Reading, Value } from '../domain/values.ts';
+import type { Desired, Json, Reading } from '../domain/values.ts';
 
 export interface Submission {
   /** Device id, name or alias, as the caller wrote it. */
@@ -31,6 +31,8 @@ export interface CommandSnapshot {
   /** Later of the phase's change and the receipt of the reading shown. */
   readonly lastUpdatedAt: number;
   readonly cancelRequested: boolean;
+  /** The present phase should be over by now: no worker seems to be running, and this is the last known state. */
+  readonly overdue: boolean;
   /** Latest reading while settling, from the running activity's heartbeat. */
   readonly live: LiveReading | null;
   /** Whole number of milliseconds from creation for which this command can be asked about; null while unbounded. */
@@ -44,6 +46,8 @@ export interface LiveReading {
   readonly fields: Readonly<Record<string, Reading>>;
   readonly note: string;
   readonly reads: number;
+  /** Everything asked reads as desired, and is being confirmed. */
+  readonly matching: boolean;
 }
 
 export interface DeviceState {
@@ -65,6 +69,8 @@ export interface DryRun {
   readonly coerced: readonly string[];
   /** Exactly what would be sent, in order; secrets are not in it. */
   readonly requests: readonly { readonly method: string; readonly url: string; readonly body: Json }[];
+  /** Why nothing would be sent; null: it would be. */
+  readonly objection: string | null;
   readonly state: DeviceState;
   readonly approval: { readonly by: 'requester' | 'operator'; readonly reason: string | null } | null;
   /** True: the device already is as desired, nothing would be sent. */
@@ -99,10 +105,19 @@ export interface Commands {
   /** Asks the workflow to stop. false: as for an unknown id. Cancelling an ended command changes nothing and is true. */
   cancel(commandId: string, viewer: Viewer): Promise<boolean>;
   /** Newest first. */
-  list(viewer: Viewer, options: { limit: number; device?: string; openOnly?: boolean }): Promise<readonly CommandSnapshot[]>;
+  list(
+    viewer: Viewer,
+    options: { limit: number; device?: string; openOnly?: boolean },
+  ): Promise<readonly CommandSnapshot[]>;
   /** The answer of the asking client's user to an approval by the requester. false: as for an unknown id. */
-  answer(commandId: string, viewer: Viewer, answers: Readonly<Record<string, unknown>>, via: string): Promise<boolean>;
-  readState(device: string, caller: Caller): Promise<DeviceState>;
+  answer(
+    commandId: string,
+    viewer: Viewer,
+    answers: Readonly<Record<string, unknown>>,
+    via: string,
+  ): Promise<boolean>;
+  /** One read by a worker. Throws `InputError` for an unknown device. */
+  readState(device: string, options?: { withReplies?: boolean }): Promise<DeviceState>;
   dryRun(submission: Submission): Promise<DryRun>;
   /** Every device of the catalogue that matches, in the catalogue's order. */
   devices(query?: string): readonly DeviceSummary[];
@@ -117,5 +132,3 @@ export class InputError extends Error {
 export class EngineUnreachable extends Error {
   override readonly name = 'EngineUnreachable';
 }
-
-export type { Value };

@@ -1,5 +1,6 @@
 /** Makes a namespace ready for Readback: search attributes and retention. Repeating it is harmless. */
 import type { Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import { temporal } from '@temporalio/proto';
 import { SEARCH_ATTRIBUTE } from '../workflows/messages.ts';
 
@@ -17,12 +18,16 @@ export async function ensureSearchAttributes(connection: Connection, namespace: 
   const missing = await missingSearchAttributes(connection, namespace);
   if (missing.length === 0) return;
   const searchAttributes = Object.fromEntries(missing.map((name) => [name, KEYWORD]));
-  await untilNamespaceAppears(() => connection.operatorService.addSearchAttributes({ namespace, searchAttributes }));
+  await untilNamespaceAppears(() =>
+    connection.operatorService.addSearchAttributes({ namespace, searchAttributes }),
+  );
 }
 
 /** Names that the namespace doesn't have yet. */
 export async function missingSearchAttributes(connection: Connection, namespace: string): Promise<string[]> {
-  const known = await untilNamespaceAppears(() => connection.operatorService.listSearchAttributes({ namespace }));
+  const known = await untilNamespaceAppears(() =>
+    connection.operatorService.listSearchAttributes({ namespace }),
+  );
   return Object.values(SEARCH_ATTRIBUTE)
     .map((key) => key.name)
     .filter((name) => known.customAttributes?.[name] === undefined);
@@ -34,14 +39,16 @@ export async function ensureRetention(connection: Connection, namespace: string)
   if (present >= MINIMUM_RETENTION_MS) return present;
   await connection.workflowService.updateNamespace({
     namespace,
-    config: { workflowExecutionRetentionTtl: { seconds: MINIMUM_RETENTION_MS / 1000 as never } },
+    config: { workflowExecutionRetentionTtl: msToTs(MINIMUM_RETENTION_MS) },
   });
   return MINIMUM_RETENTION_MS;
 }
 
 /** How long the namespace keeps closed workflows, in milliseconds. */
 export async function retentionOf(connection: Connection, namespace: string): Promise<number> {
-  const described = await untilNamespaceAppears(() => connection.workflowService.describeNamespace({ namespace }));
+  const described = await untilNamespaceAppears(() =>
+    connection.workflowService.describeNamespace({ namespace }),
+  );
   return Number(described.config?.workflowExecutionRetentionTtl?.seconds ?? 0) * 1000;
 }
 

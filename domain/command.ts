@@ -70,6 +70,8 @@ export interface CommandView {
   readonly caller: Caller;
   readonly desired: Desired;
   readonly reason: string | null;
+  readonly requestId: string | null;
+  readonly resendOf: string | null;
   readonly phase: Phase;
   /** When the phase began. */
   readonly phaseAt: number;
@@ -106,6 +108,8 @@ export function acceptedView(request: CommandRequest, at: number): CommandView {
     caller: request.caller,
     desired: request.desired,
     reason: request.reason,
+    requestId: request.requestId,
+    resendOf: request.resendOf,
     phase: 'waiting_for_turn',
     phaseAt: at,
     note: 'accepted',

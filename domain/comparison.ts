@@ -22,9 +22,7 @@ export function compare(field: FieldDefinition, desired: Value, observed: Readin
   if (typeof value !== 'number' || !Number.isFinite(value)) return 'unreadable';
   if (!Number.isFinite(desired)) return 'unequal';
   if (!reaches(field, desired, value)) return 'unequal';
-  return Math.abs(value - desired) <= visibleDifference(field, desired) || alike(value, desired)
-    ? 'equal'
-    : 'adjusted';
+  return within(Math.abs(value - desired), visibleDifference(field, desired)) ? 'equal' : 'adjusted';
 }
 
 /** Did the device stay where it was? The same whichever of the two came first; false when either is NaN. */
@@ -54,12 +52,14 @@ function toleranceAround(field: FieldDefinition, value: number): number {
   return Math.max((stepAround(field, value) ?? 0) / 2, rangeBlur(field) ?? 0);
 }
 
-/** Up to here nobody would call it another value: half a step of ours and of the device, half a percent of a range. */
+/** Up to here nobody would call it another value: half a step of the device and of ours, or what a range blurs. */
 function visibleDifference(field: FieldDefinition, value: number): number {
+  const ours = field.step === null ? rangeBlur(field) : field.step / 2;
   const step = stepAround(field, value);
-  const known = [step, field.step].filter((size) => size !== null).map((size) => size / 2);
-  const blur = rangeBlur(field);
-  const finest = Math.min(...known, ...(blur === null ? [] : [blur]));
+  const finest = Math.min(
+    ours ?? Number.POSITIVE_INFINITY,
+    step === null ? Number.POSITIVE_INFINITY : step / 2,
+  );
   return Number.isFinite(finest) ? finest : 0;
 }
 

@@ -4,6 +4,7 @@ import { withoutDust } from './device-scale.ts';
 import { describeField, describeRange, limitsOf } from './devices.ts';
 import { quoted } from './quoted.ts';
 import { convert, unitsMistakenFor } from './units.ts';
+import type { Value } from './values.ts';
 import { parseNumber } from './wire.ts';
 
 /** A value that could be read, and whether that took more than reading it as written; or what is wrong with it. */

@@ -36,7 +36,10 @@ export function onDeviceStep(field: FieldDefinition, value: number): number {
   const anchor = field.device.range?.[0] ?? 0;
   const steps = withoutDust((value - anchor) / step);
   const whole = { nearest: Math.round, down: Math.floor, up: Math.ceil }[field.device.round](steps);
-  return withoutDust(anchor + whole * step);
+  const held = withoutDust(anchor + whole * step);
+  const { range } = field.device;
+  // The far end of a range need not lie on a step; beyond it there is nothing.
+  return range === null ? held : Math.min(Math.max(held, Math.min(...range)), Math.max(...range));
 }
 
 /**

@@ -61,7 +61,9 @@ export interface Sample {
 }
 
 /** Raw replies of one read, as expressions see them: `body`, `whole`, `status`, or one of these per named request. */
-export type RawRead = Readonly<Record<string, { readonly status: number; readonly body: Json; readonly whole: Json }>>;
+export type RawRead = Readonly<
+  Record<string, { readonly status: number; readonly body: Json; readonly whole: Json }>
+>;
 
 /** What an expression about a read may look at besides the reply. */
 export interface ReadContext {

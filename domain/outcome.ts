@@ -68,7 +68,15 @@ export interface SentEvidence {
 }
 
 /** None of several fields verified: the outcome is the worst of theirs, in this order. */
-const WORST_FIRST = ['unknown', 'different', 'superseded', 'unsettled', 'unreadable', 'unchanged', 'refused'] as const;
+const WORST_FIRST = [
+  'unknown',
+  'different',
+  'superseded',
+  'unsettled',
+  'unreadable',
+  'unchanged',
+  'refused',
+] as const;
 
 /** How a field's verdict counts for the command as a whole. */
 function outcomeOfVerdict(verdict: Verdict): Outcome | 'notSent' {

@@ -98,7 +98,8 @@ function absorbField(question: SettleQuestion, field: FieldDefinition, track: Tr
   const run = runOf(field.name, reading, sample.at);
   const { runs, dropped } = appendRun(track, run, field);
   const base = { ...track, runs, dropped };
-  if (reading.kind !== 'value') return { ...base, matching: null, reachedReads: reached(track), holding: null };
+  if (reading.kind !== 'value')
+    return { ...base, matching: null, reachedReads: reached(track), holding: null };
 
   const comparison = compareWithConfirm(question, field, reading, sample);
   const matches = comparison === 'equal' || comparison === 'adjusted';
@@ -121,7 +122,12 @@ function readingOf(sample: Sample, field: string): Reading {
   return sample.fields[field] ?? { kind: 'unreadable', why: sample.trouble ?? 'not in the reply' };
 }
 
-function compareWithConfirm(question: SettleQuestion, field: FieldDefinition, reading: Reading, sample: Sample) {
+function compareWithConfirm(
+  question: SettleQuestion,
+  field: FieldDefinition,
+  reading: Reading,
+  sample: Sample,
+) {
   const desired = question.desired[field.name];
   if (desired === undefined) return 'unequal';
   const comparison = compare(field, desired, reading);
@@ -137,7 +143,8 @@ function extend(stretch: Stretch | null, value: Value, at: number): Stretch {
 }
 
 function runOf(field: string, reading: Reading, at: number): SampleRun {
-  const shown = reading.kind === 'value' ? { value: reading.value, note: null } : { value: null, note: reading.why };
+  const shown =
+    reading.kind === 'value' ? { value: reading.value, note: null } : { value: null, note: reading.why };
   return { field, ...shown, firstAt: at, lastAt: at, reads: 1 };
 }
 
@@ -154,7 +161,10 @@ function appendRun(track: Track, run: SampleRun, field: FieldDefinition): Pick<T
   }
   const runs = [...track.runs, run];
   if (runs.length <= RUNS_KEPT_FIRST + RUNS_KEPT_LAST) return { runs, dropped: track.dropped };
-  return { runs: [...runs.slice(0, RUNS_KEPT_FIRST), ...runs.slice(RUNS_KEPT_FIRST + 1)], dropped: track.dropped + 1 };
+  return {
+    runs: [...runs.slice(0, RUNS_KEPT_FIRST), ...runs.slice(RUNS_KEPT_FIRST + 1)],
+    dropped: track.dropped + 1,
+  };
 }
 
 /**
@@ -164,15 +174,24 @@ function appendRun(track: Track, run: SampleRun, field: FieldDefinition): Pick<T
 export function judge(question: SettleQuestion, story: SettleStory, now: number): Judgement {
   const { policy, sentAt } = question;
   if (story.reads === 0) {
-    return { kind: 'wait', nextReadAt: sentAt + policy.firstMs, note: `waiting ${formatDuration(policy.firstMs)} before the first read` };
+    return {
+      kind: 'wait',
+      nextReadAt: sentAt + policy.firstMs,
+      note: `waiting ${formatDuration(policy.firstMs)} before the first read`,
+    };
   }
   const fields = Object.values(question.fields);
   if (fields.every((field) => isVerified(question, story, field))) return done(question, story, now);
   const deadline = sentAt + policy.withinMs;
-  const confirming = fields.every((field) => story.tracks[field.name]?.matching != null) && !isRestrained(story);
+  const confirming =
+    fields.every((field) => story.tracks[field.name]?.matching != null) && !isRestrained(story);
   const latest = confirming ? deadline + policy.stableMs + policy.everyMs : deadline;
   if (now >= latest) return done(question, story, now);
-  return { kind: 'wait', nextReadAt: nextReadAt(question, story, now, latest), note: progress(question, story, now) };
+  return {
+    kind: 'wait',
+    nextReadAt: nextReadAt(question, story, now, latest),
+    note: progress(question, story, now),
+  };
 }
 
 /** The API may ask for a pause; else the next read is due one interval after the last, and the last one at the deadline. */
@@ -201,12 +220,18 @@ const isStable = (policy: SettlePolicy, stretch: Stretch): boolean =>
 
 function done(question: SettleQuestion, story: SettleStory, now: number): Judgement {
   const fields: Record<string, FieldVerdict> = {};
-  for (const field of Object.values(question.fields)) fields[field.name] = fieldVerdict(question, story, field, now);
+  for (const field of Object.values(question.fields))
+    fields[field.name] = fieldVerdict(question, story, field, now);
   return { kind: 'done', fields };
 }
 
 /** The heart of it: one field's verdict from its series. Each branch claims no more than the readings show. */
-function fieldVerdict(question: SettleQuestion, story: SettleStory, field: FieldDefinition, now: number): FieldVerdict {
+function fieldVerdict(
+  question: SettleQuestion,
+  story: SettleStory,
+  field: FieldDefinition,
+  now: number,
+): FieldVerdict {
   const track = story.tracks[field.name] ?? EMPTY_TRACK;
   const asked = formatValue(question.desired[field.name] ?? null, field.unit);
   const took = formatDuration(now - question.sentAt);
@@ -228,20 +253,31 @@ function fieldVerdict(question: SettleQuestion, story: SettleStory, field: Field
   if (track.matching !== null && faults.length > 0) {
     return say('fault', `reads ${shown}, but the device reports ${faults.join(', ')}; a person is needed`);
   }
-  if (isVerified(question, story, field)) return say('verified', `reads ${shown}${track.adjusted ? `, the device's nearest step to ${asked}` : ''}`);
-  if (story.lastSample?.moving === true) return say('unsettled', `asked ${asked}, still moving after ${took}, last at ${shown}`);
+  if (isVerified(question, story, field))
+    return say(
+      'verified',
+      `reads ${shown}${track.adjusted ? `, the device's nearest step to ${asked}` : ''}`,
+    );
+  if (story.lastSample?.moving === true)
+    return say('unsettled', `asked ${asked}, still moving after ${took}, last at ${shown}`);
   const still = track.holding !== null && isStable(question.policy, track.holding);
   const restless = track.changes >= CHANGES_OF_A_RESTLESS_DEVICE;
   if (!still || track.matching !== null || restless) {
     return say('unsettled', `asked ${asked}, not steady after ${took}, last at ${shown}`);
   }
   // From here on the device stands still, and not as asked.
-  if (field.confirm !== null && field.read !== null && sameValue(field, track.last.value, question.desired[field.name] ?? false)) {
+  if (
+    field.confirm !== null &&
+    field.read !== null &&
+    sameValue(field, track.last.value, question.desired[field.name] ?? false)
+  ) {
     return say('different', `reads ${shown}, but its confirmation does not hold`);
   }
-  if (reached(track) >= READS_THAT_COUNT_AS_REACHED) return say('superseded', `reached ${asked}, then ${shown}`);
+  if (reached(track) >= READS_THAT_COUNT_AS_REACHED)
+    return say('superseded', `reached ${asked}, then ${shown}`);
   const knownBefore = question.before[field.name]?.kind === 'value';
-  if (knownBefore && !track.moved) return say('unchanged', `acknowledged, but still ${shown} after ${story.reads} reads`);
+  if (knownBefore && !track.moved)
+    return say('unchanged', `acknowledged, but still ${shown} after ${story.reads} reads`);
   return say('different', `asked ${asked}, stopped at ${shown}`);
 }
 
@@ -256,7 +292,8 @@ function progress(question: SettleQuestion, story: SettleStory, now: number): st
   const readings = Object.values(question.fields).map((field) => {
     const last = story.tracks[field.name]?.runs.at(-1);
     const asked = formatValue(question.desired[field.name] ?? null, field.unit);
-    const shows = last?.value == null ? `unreadable (${last?.note ?? 'not read'})` : formatValue(last.value, field.unit);
+    const shows =
+      last?.value == null ? `unreadable (${last?.note ?? 'not read'})` : formatValue(last.value, field.unit);
     return `${field.name} reads ${shows}, asked ${asked}`;
   });
   const waiting = now < question.sentAt + question.policy.lagMs ? question.policy.lagReason : null;

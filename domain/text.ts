@@ -5,7 +5,8 @@ import type { Value } from './values.ts';
 export function formatValue(value: Value | null, unit: string | null): string {
   if (value === null) return 'unknown';
   if (value === true) return 'done';
-  const text = typeof value === 'number' ? String(Math.round(value * 1000) / 1000) : quoteIfOdd(String(value));
+  const text =
+    typeof value === 'number' ? String(Math.round(value * 1000) / 1000) : quoteIfOdd(String(value));
   return typeof value === 'number' && unit !== null ? `${text} ${unit}` : text;
 }
 

@@ -11,6 +11,10 @@ const OFF = ['false', '0', 'off'];
 /** Texts by which devices say that they don't know. */
 const NO_READING = ['', 'unknown', 'unavailable', 'nan'];
 
+/** As people write decimal numbers; `Number` alone would also take "0x1A" and "". */
+const NUMBER = /^\s*[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,3})?\s*$/;
+const MAX_NUMBER_LENGTH = 64;
+
 /** What is sent for `value`: its spelling, or the number in the device's unit, range and step. */
 export function toWire(field: FieldDefinition, value: Value): Json {
   const declared = field.values?.find((candidate) => candidate.value === value);
@@ -71,11 +75,12 @@ function byType(field: FieldDefinition, raw: string | number | boolean): Reading
  * undefined for anything else: "0x1A", "", "26 °C", true, NaN.
  */
 export function parseNumber(raw: unknown): number | undefined {
-  if (typeof raw === 'number') return Number.isFinite(raw) ? raw : undefined;
-  if (typeof raw !== 'string' || raw.length > 64) return undefined;
-  const written = /^\s*([+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*$/.exec(raw);
-  const number = Number(written?.[1] ?? Number.NaN);
-  return Number.isFinite(number) ? number : undefined;
+  if (typeof raw !== 'number' && (typeof raw !== 'string' || raw.length > MAX_NUMBER_LENGTH))
+    return undefined;
+  const number = typeof raw === 'number' ? raw : NUMBER.test(raw) ? Number(raw) : Number.NaN;
+  if (!Number.isFinite(number)) return undefined;
+  // There is no device whose -0 means anything but 0.
+  return number === 0 ? 0 : number;
 }
 
 /** The value of ours that a spelling stands for: same type first, then same text without regard to case, then a range. */

@@ -44,10 +44,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const { address, namespace, catalogue, sealKey, stickyTimeoutMs = 5000 } = options;
   const connection = await NativeConnection.connect({ address });
   const clientConnection = await Connection.connect({ address });
-  const adapters = createAdapters(catalogue());
   const activities = createActivities({
     catalogue,
-    adapters,
+    adapters: createAdapters(catalogue()),
     client: new Client({ connection: clientConnection, namespace }),
     sealKey,
   });
@@ -68,7 +67,6 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   });
 
   const done = Promise.all([main.run(), turns.run()]).then(async () => {
-    await adapters.close();
     await clientConnection.close();
     await connection.close();
   });

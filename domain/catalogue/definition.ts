@@ -55,7 +55,15 @@ export interface Limit {
 }
 
 /** In the order they are tried. A class without an expression is decided by the status alone. */
-export const REPLY_CLASSES = ['asleep', 'limited', 'signedOut', 'already', 'maybe', 'refused', 'accepted'] as const;
+export const REPLY_CLASSES = [
+  'asleep',
+  'limited',
+  'signedOut',
+  'already',
+  'maybe',
+  'refused',
+  'accepted',
+] as const;
 export type ReplyClass = (typeof REPLY_CLASSES)[number];
 export type ReplyRules = Readonly<Partial<Record<ReplyClass, Expression>>>;
 
@@ -168,7 +176,10 @@ export interface SendStep {
   readonly kind: 'set' | 'toggle' | 'pulse';
   readonly repeatable: boolean;
   /** What must happen before the next step: a verified readback, nothing, or a pause. */
-  readonly then: { readonly kind: 'verify' } | { readonly kind: 'sent' } | { readonly kind: 'pause'; readonly ms: number };
+  readonly then:
+    | { readonly kind: 'verify' }
+    | { readonly kind: 'sent' }
+    | { readonly kind: 'pause'; readonly ms: number };
   readonly keep: Readonly<Record<string, Expression>>;
   readonly idempotencyHeader: string | null;
 }

@@ -1,0 +1,77 @@
+/** Carries a decision to a command's workflow, so that it is neither lost nor taken twice. */
+import { type Client, WorkflowUpdateFailedError } from '@temporalio/client';
+import { decisionOf } from '../domain/approval/answer.ts';
+import { seal } from '../domain/approval/seal.ts';
+import type { PendingApproval } from '../domain/command.ts';
+import { type Answer, type AnswerReceipt, answerSignal, answerUpdate } from '../workflows/messages.ts';
+import { type CommandSnapshot, EngineUnreachable } from './commands.ts';
+import { ask } from './engine.ts';
+
+/** With no worker an update is never acknowledged; after this it goes as a signal, which is durable. */
+const UPDATE_DEADLINE_MS = 3000;
+
+export interface Decider {
+  readonly by: string;
+  /** `form`, `mrtr`, `console`, `cli`. */
+  readonly via: string;
+}
+
+/**
+ * The responses of a client to the questions it was shown (`tasks/update`). Unknown and old keys are ignored; a
+ * command that waits for nothing takes nothing.
+ */
+export async function answerQuestions(
+  client: Client,
+  sealKey: Uint8Array,
+  snapshot: CommandSnapshot,
+  responses: Readonly<Record<string, unknown>>,
+  decider: Decider,
+): Promise<void> {
+  const { approval } = snapshot.view;
+  if (snapshot.status !== 'running' || approval === null || !Object.hasOwn(responses, approval.key)) return;
+  const decision = decisionOf(responses[approval.key]);
+  await deliverAnswer(
+    client,
+    snapshot.commandId,
+    sealed(sealKey, snapshot.commandId, approval, { decision, comment: null, ...decider }),
+  );
+}
+
+export function sealed(
+  sealKey: Uint8Array,
+  commandId: string,
+  { key, digest }: PendingApproval,
+  { decision, comment, by, via }: Decider & Pick<Answer, 'decision' | 'comment'>,
+): Answer {
+  const answer = { key, decision, by, via, comment, at: Date.now() };
+  return { ...answer, seal: seal(sealKey, { commandId, digest, ...answer }) };
+}
+
+/** The receipt says what stands; undefined: recorded, and to be taken as soon as a worker runs. */
+export async function deliverAnswer(
+  client: Client,
+  commandId: string,
+  answer: Answer,
+): Promise<AnswerReceipt | undefined> {
+  const handle = client.workflow.getHandle(commandId);
+  try {
+    return await ask(() =>
+      client.withDeadline(Date.now() + UPDATE_DEADLINE_MS, () =>
+        handle.executeUpdate(answerUpdate, {
+          args: [answer],
+          updateId: `${answer.key}/${answer.seal?.nonce ?? answer.at}`,
+        }),
+      ),
+    );
+  } catch (error) {
+    if (error instanceof WorkflowUpdateFailedError) return { taken: false, standing: 'open', by: null };
+    if (!isUnanswered(error)) throw error;
+    await ask(() => handle.signal(answerSignal, answer));
+    return undefined;
+  }
+}
+
+/** No worker acknowledged it. The workflow ignores the signal if the update was taken after all. */
+const isUnanswered = (error: unknown): boolean =>
+  error instanceof EngineUnreachable ||
+  (error instanceof Error && error.name === 'WorkflowUpdateRPCTimeoutOrCancelledError');

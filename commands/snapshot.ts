@@ -1,0 +1,103 @@
+/** A command's workflow as `describe` shows it, turned into what the rest of Readback reads. */
+import type { Client, WorkflowExecutionDescription, WorkflowExecutionInfo } from '@temporalio/client';
+import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import type { CommandView } from '../domain/command.ts';
+import { MEMO_KEY, type SettleHeartbeat, WORKFLOW_TYPE } from '../workflows/messages.ts';
+import type { CommandSnapshot, LiveReading, Viewer } from './commands.ts';
+
+/** A phase that should be over by now, and a little: then nobody is working on the command. */
+const OVERDUE_AFTER_MS = 5000;
+
+/** undefined: a workflow of the namespace that is no command, or not this viewer's. One answer for both. */
+export async function snapshotOf(
+  client: Client,
+  description: WorkflowExecutionDescription,
+  viewer: Viewer,
+  retentionMs: number,
+): Promise<CommandSnapshot | undefined> {
+  const live = await liveReading(client, description);
+  const cancelRequested = description.raw.workflowExtendedInfo?.cancelRequested === true;
+  return listedSnapshot(description, viewer, retentionMs, { live, cancelRequested });
+}
+
+/** What a description and a list entry have in common. */
+type Listed = Pick<WorkflowExecutionInfo, 'type' | 'workflowId' | 'memo' | 'status' | 'startTime'> & {
+  closeTime?: Date | undefined;
+};
+
+/** The same from a list, which doesn't show what runs right now. */
+export function listedSnapshot(
+  info: Listed,
+  viewer: Viewer,
+  retentionMs: number,
+  { live, cancelRequested }: { live: LiveReading | null; cancelRequested: boolean } = {
+    live: null,
+    cancelRequested: false,
+  },
+): CommandSnapshot | undefined {
+  const view = info.memo?.[MEMO_KEY] as CommandView | undefined;
+  if (info.type !== WORKFLOW_TYPE.deviceCommand || view === undefined) return undefined;
+  if (viewer.kind === 'owner' && view.owner !== viewer.subject) return undefined;
+  const createdAt = info.startTime.getTime();
+  const closedAt = info.closeTime?.getTime() ?? null;
+  const status = statusOf(info);
+  return {
+    commandId: info.workflowId,
+    status,
+    view: live?.matching === true && view.phase === 'settling' ? { ...view, phase: 'verifying' } : view,
+    createdAt,
+    closedAt,
+    lastUpdatedAt: Math.max(view.phaseAt, live?.at ?? 0, closedAt ?? 0),
+    cancelRequested: status === 'running' && cancelRequested,
+    overdue: status === 'running' && view.until !== null && Date.now() > view.until + OVERDUE_AFTER_MS,
+    live: status === 'running' ? live : null,
+    ttlMs: closedAt === null ? null : closedAt - createdAt + retentionMs,
+    failure: status === 'failed' ? failureText(info) : null,
+  };
+}
+
+function statusOf(info: Listed): CommandSnapshot['status'] {
+  switch (info.status.name) {
+    case 'COMPLETED':
+      return 'completed';
+    case 'CANCELLED':
+      return 'cancelled';
+    case 'FAILED':
+    case 'TERMINATED':
+    case 'TIMED_OUT':
+      return 'failed';
+    default:
+      return 'running';
+  }
+}
+
+function failureText(info: Listed): string {
+  const how = info.status.name === 'TERMINATED' ? 'was terminated in Temporal' : 'failed inside Readback';
+  const { sent } = info.memo?.[MEMO_KEY] as CommandView;
+  const reached = sent.count === 0 ? 'no send is recorded' : `${sent.count} send(s) are recorded`;
+  return `The command ${how}; ${reached}. Look at the device before sending again.`;
+}
+
+/** The latest reading, from the heartbeat of the activity that reads back: it costs no history and needs no worker. */
+async function liveReading(
+  client: Client,
+  { raw }: WorkflowExecutionDescription,
+): Promise<LiveReading | null> {
+  const settling = raw.pendingActivities?.find((activity) => activity.activityType?.name === 'settle');
+  const payloads = settling?.heartbeatDetails?.payloads;
+  if (payloads == null || payloads.length === 0) return null;
+  const [heartbeat] = (await decodeArrayFromPayloads(
+    client.options.loadedDataConverter,
+    payloads,
+  )) as SettleHeartbeat[];
+  const sample = heartbeat?.story.lastSample;
+  if (heartbeat === undefined || sample == null) return null;
+  const tracks = Object.values(heartbeat.story.tracks);
+  return {
+    at: sample.at,
+    fields: sample.fields,
+    note: heartbeat.note,
+    reads: heartbeat.story.reads,
+    matching: tracks.length > 0 && tracks.every((track) => track.matching !== null),
+  };
+}

@@ -1,0 +1,166 @@
+/** `Commands` over Temporal: the one place outside workers that talks to it. */
+import { Client, Connection } from '@temporalio/client';
+import type { Catalogue } from '../domain/catalogue/definition.ts';
+import { describeField } from '../domain/devices.ts';
+import { nearest } from '../domain/nearest.ts';
+import { SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../workflows/messages.ts';
+import { answerQuestions } from './answer.ts';
+import {
+  type CommandSnapshot,
+  type Commands,
+  type DeviceSummary,
+  EngineUnreachable,
+  type Viewer,
+} from './commands.ts';
+import { ask, demand } from './engine.ts';
+import { follow } from './follow.ts';
+import { createKnownCommands } from './known-commands.ts';
+import { dryRun, readState } from './reads.ts';
+import { retentionOf } from './set-up.ts';
+import { listedSnapshot, snapshotOf } from './snapshot.ts';
+import { createSubmitter } from './submit.ts';
+
+export interface TemporalCommandsOptions {
+  /** Temporal's frontend, `host:port`. */
+  readonly address: string;
+  readonly namespace: string;
+  /** The catalogue in force now. */
+  readonly catalogue: () => Catalogue;
+  /** Shared with the workers; null where nothing decides approvals. */
+  readonly sealKey: Uint8Array | null;
+}
+
+export interface TemporalCommands extends Commands {
+  close(): Promise<void>;
+}
+
+const CONNECT_WITHIN_MS = 5000;
+/** A status must be served, or its absence said, within two seconds. */
+const DESCRIBE_WITHIN_MS = 2000;
+const LONGEST_COMMAND_ID = 200;
+
+/** Throws `EngineUnreachable` when Temporal doesn't answer at `address`. */
+export async function createTemporalCommands({
+  address,
+  namespace,
+  catalogue,
+  sealKey,
+}: TemporalCommandsOptions): Promise<TemporalCommands> {
+  const connection = await connect(address);
+  const client = new Client({ connection, namespace });
+  const retentionMs = once(() => demand(() => retentionOf(connection, namespace)));
+
+  const get = async (commandId: string, viewer: Viewer): Promise<CommandSnapshot | undefined> => {
+    // Temporal would refuse it anyway, with words of its own.
+    if (commandId === '' || commandId.length > LONGEST_COMMAND_ID) return undefined;
+    const describe = () => client.workflow.getHandle(commandId).describe();
+    const description = await ask(() => client.withDeadline(Date.now() + DESCRIBE_WITHIN_MS, describe));
+    return description && (await snapshotOf(client, description, viewer, await retentionMs()));
+  };
+  const known = createKnownCommands(client, (id) => get(id, { kind: 'operator' }), retentionMs);
+  const { submit } = createSubmitter(client, catalogue, known);
+
+  return {
+    submit,
+    get,
+    wait: async (commandId, viewer, { timeoutMs, signal, until = hasEnded }) =>
+      await follow(client, commandId, () => get(commandId, viewer), { timeoutMs, signal, until }),
+    async cancel(commandId, viewer) {
+      const snapshot = await get(commandId, viewer);
+      if (snapshot === undefined) return false;
+      if (snapshot.status === 'running') await ask(() => client.workflow.getHandle(commandId).cancel());
+      return true;
+    },
+    async list(viewer, { limit, device, openOnly = false }) {
+      const retention = await retentionMs();
+      const query = listQuery(viewer, device, openOnly);
+      return await demand(async () => {
+        const found: CommandSnapshot[] = [];
+        for await (const info of client.workflow.list({ query, pageSize: Math.min(limit, 200) })) {
+          const snapshot = listedSnapshot(info, viewer, retention);
+          if (snapshot !== undefined) found.push(snapshot);
+          if (found.length >= limit) break;
+        }
+        return found;
+      });
+    },
+    async answer(commandId, viewer, answers, via) {
+      const snapshot = await get(commandId, viewer);
+      if (snapshot === undefined) return false;
+      if (sealKey === null)
+        throw new Error('this process has no key to seal decisions with: set READBACK_SEAL_KEY');
+      await answerQuestions(client, sealKey, snapshot, answers, { by: snapshot.view.owner, via });
+      return true;
+    },
+    readState: async (device, { withReplies = false } = {}) =>
+      await readState(client, catalogue(), device, withReplies),
+    dryRun: async (submission) => await dryRun(client, catalogue(), submission),
+    devices: (query) => deviceSummaries(catalogue(), query),
+    close: () => connection.close(),
+  };
+}
+
+const hasEnded = (snapshot: CommandSnapshot): boolean => snapshot.status !== 'running';
+
+async function connect(address: string): Promise<Connection> {
+  try {
+    return await Connection.connect({ address, connectTimeout: CONNECT_WITHIN_MS });
+  } catch (error) {
+    throw new EngineUnreachable(
+      `No Temporal answers at ${address}. Start one with \`readback up\`, or name another with --temporal ADDRESS.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Asked for once, and again only if it failed. */
+function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | null = null;
+  return () => {
+    loading ??= load().catch((error: unknown) => {
+      loading = null;
+      throw error;
+    });
+    return loading;
+  };
+}
+
+function listQuery(viewer: Viewer, device: string | undefined, openOnly: boolean): string {
+  const conditions = [`WorkflowType = "${WORKFLOW_TYPE.deviceCommand}"`];
+  if (viewer.kind === 'owner')
+    conditions.push(`${SEARCH_ATTRIBUTE.owner.name} = "${escape(viewer.subject)}"`);
+  if (device !== undefined) conditions.push(`${SEARCH_ATTRIBUTE.device.name} = "${escape(device)}"`);
+  if (openOnly) conditions.push('ExecutionStatus = "Running"');
+  return conditions.join(' AND ');
+}
+
+/** A value inside a visibility query can't end its own quotes. */
+const escape = (text: string): string => text.replace(/["\\]/g, (character) => `\\${character}`);
+
+/** Matches id, name, alias, area and tag, loosely: this only lists, it never sends. */
+function deviceSummaries({ devices }: Catalogue, query: string | undefined): DeviceSummary[] {
+  const summaries = Object.values(devices).map(
+    ({ id, name, area, aliases, tags, hint, fields }): DeviceSummary => {
+      const described = Object.entries(fields).map(([field, definition]) => [
+        field,
+        describeField(definition),
+      ]);
+      return { device: id, name, area, aliases, tags, hint, fields: Object.fromEntries(described) };
+    },
+  );
+  const wanted = query?.trim().toLowerCase() ?? '';
+  if (wanted === '') return summaries;
+  const words = (summary: DeviceSummary): string[] => [
+    summary.device,
+    summary.name,
+    summary.area ?? '',
+    ...summary.aliases,
+    ...summary.tags,
+  ];
+  const found = summaries.filter((summary) =>
+    words(summary).some((word) => word.toLowerCase().includes(wanted)),
+  );
+  if (found.length > 0) return found;
+  const close = new Set(nearest(wanted, summaries.flatMap(words)));
+  return summaries.filter((summary) => words(summary).some((word) => close.has(word)));
+}

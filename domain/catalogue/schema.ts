@@ -1,0 +1,158 @@
+/** The shape of a catalogue file. Its JSON Schema comes from here too, so that editors know it. */
+import { z } from 'zod';
+import {
+  deliver,
+  device,
+  deviceId,
+  duration,
+  expression,
+  identifier,
+  lane,
+  map,
+  named,
+  oneOrMore,
+  profile,
+  reply,
+  scalar,
+  settle,
+  text,
+} from './device-schema.ts';
+
+const secretText = z.string().min(1).describe('Write secrets as ${NAME} (environment) or ${file:PATH}.');
+const account = map({ username: secretText, password: secretText });
+
+const AUTH_KINDS = ['bearer', 'basic', 'digest', 'header', 'query', 'sign', 'oauth', 'login'] as const;
+const auth = map({
+  bearer: secretText.optional(),
+  basic: account.optional(),
+  digest: account.optional(),
+  header: z.record(z.string(), secretText).optional().describe('Headers that sign us in, by name.'),
+  query: z.record(z.string(), secretText).optional().describe('Query parameters that sign us in, by name.'),
+  sign: map({
+    preset: z.string().optional(),
+    token: secretText.optional(),
+    secret: secretText.optional(),
+    over: z.string().optional(),
+    encode: z.enum(['hex', 'base64']).optional(),
+    headers: z.record(z.string(), z.string()).optional(),
+  }).optional(),
+  oauth: map({
+    tokenUrl: z.string(),
+    clientId: secretText,
+    clientSecret: secretText.optional(),
+    refreshToken: secretText.optional(),
+    scope: z.string().optional(),
+  }).optional(),
+  login: z.record(z.string(), z.unknown()).optional(),
+}).superRefine((value, context) => {
+  const given = AUTH_KINDS.filter((kind) => value[kind] !== undefined);
+  if (given.length !== 1)
+    context.addIssue(
+      `give exactly one of ${AUTH_KINDS.join(', ')}; ${given.length === 0 ? 'none' : given.join(' and ')} is given`,
+    );
+});
+
+const limit = map({
+  requests: z.int().min(1),
+  per: duration,
+  keepForReads: z.int().min(0).optional().describe('Part of the budget that sends leave for reads.'),
+  resetHeader: z.string().optional(),
+  remainingHeader: z.string().optional(),
+}).superRefine(({ requests, keepForReads }, context) => {
+  if ((keepForReads ?? 0) < requests) return;
+  context.addIssue({
+    code: 'custom',
+    path: ['keepForReads'],
+    message: `${keepForReads} leaves nothing to send: give less than requests (${requests})`,
+  });
+});
+
+const connection = map({
+  kind: z.enum(['http', 'home-assistant', 'mqtt']),
+  baseUrl: z.string().optional().describe('Origin and base path. "simulator:" is the built-in simulator.'),
+  url: z.string().optional().describe('For mqtt, e.g. mqtt://127.0.0.1:1883.'),
+  timeout: duration.nullish().describe('How long one request may take. Default: 10s.'),
+  auth: auth.optional(),
+  tls: map({ ca: z.string().optional(), insecure: z.boolean().optional() }).optional(),
+  secrets: z.record(identifier, secretText).optional(),
+  limits: z.array(limit).optional(),
+  spacing: duration.optional().describe('Least pause between two requests.'),
+  reply: reply.nullish(),
+  settle: settle.nullish(),
+  deliver: deliver.nullish(),
+  lane: lane.nullish(),
+});
+
+const between = z
+  .string()
+  .regex(
+    /^([01]\d|2[0-3]):[0-5]\d\s*-\s*([01]\d|2[0-3]):[0-5]\d$/,
+    'give two times of day, e.g. "23:00-06:00"',
+  );
+const approval = map({
+  for: map({
+    device: z.string().optional(),
+    tag: z.string().optional(),
+    area: z.string().optional(),
+    field: z.string().optional(),
+    becomes: oneOrMore(scalar).optional(),
+    unless: oneOrMore(scalar).optional(),
+    above: z.number().optional(),
+    below: z.number().optional(),
+    changesBy: z.number().positive('give a number greater than 0').optional(),
+    unit: z.string().optional(),
+  })
+    .optional()
+    .describe('What the rule is about; left out: every command.'),
+  between: between
+    .optional()
+    .describe('Only at these times of day, in the time zone of the catalogue or of the rule.'),
+  timezone: z.string().optional(),
+  when: expression.optional().describe('Only if this is true, or cannot be told.'),
+  by: z.enum(['requester', 'operator']),
+  expires: duration.optional().describe('Default: 15m.'),
+  reason: text.optional().describe('What the approver reads.'),
+});
+
+export const catalogueFile = map({
+  version: z
+    .literal(1, { error: 'this Readback reads catalogues of version 1: write "version: 1"' })
+    .optional(),
+  include: oneOrMore(z.string().min(1)).optional().describe('Further files, with paths from this one.'),
+  timezone: z.string().optional().describe('For "between" in approvals, e.g. Europe/Berlin.'),
+  settings: map({
+    operatorWait: z.enum(['answer', 'task']).optional(),
+    webhook: z.string().optional(),
+    decideInTemporalUi: z.boolean().optional(),
+  }).optional(),
+  defaults: map({
+    connection: z.string().nullish(),
+    timeout: duration.nullish(),
+    settle: settle.nullish(),
+    deliver: deliver.nullish(),
+    lane: lane.nullish(),
+    reply: reply.nullish(),
+  }).optional(),
+  connections: z
+    .record(
+      named(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, 'a name is 1 to 64 letters, digits, "-" or "_"'),
+      connection,
+    )
+    .optional(),
+  profiles: z.record(deviceId, profile).optional(),
+  devices: z.record(deviceId, device).optional(),
+  approvals: z.array(approval).optional(),
+});
+
+export type RawCatalogue = z.infer<typeof catalogueFile>;
+export type RawConnection = z.infer<typeof connection>;
+export type RawApproval = z.infer<typeof approval>;
+
+/** JSON Schema of a catalogue file, for editors. What needs the whole file to be judged is in no schema. */
+export function catalogueJsonSchema(): Record<string, unknown> {
+  return {
+    $id: 'catalogue.schema.json',
+    title: 'Readback catalogue',
+    ...z.toJSONSchema(catalogueFile, { io: 'input', unrepresentable: 'any' }),
+  };
+}
