@@ -4,10 +4,9 @@ import type { Connection, DeviceDefinition, ReplyRules, SendStep } from '../doma
 import { ExpressionError, evaluate } from '../domain/catalogue/expressions.ts';
 import type { DeviceReply, DeviceRequest, SendClass, SendResult } from '../domain/exchange.ts';
 import { evidenceOf, interpretRead, troubledSample } from '../domain/interpretation.ts';
-import { type Rendered, renderRead, renderSend, renderTemplate } from '../domain/rendering.ts';
-import { planSteps } from '../domain/steps.ts';
+import { renderRead, renderSend, renderTemplate } from '../domain/rendering.ts';
 import { formatDuration } from '../domain/text.ts';
-import type { Desired, Json, Reading, Value } from '../domain/values.ts';
+import type { Json, Value } from '../domain/values.ts';
 import type { DeviceAdapter, ReadResult } from './adapter.ts';
 import { type Exchanged, type HttpConnection, openHttpConnection } from './http-connection.ts';
 import { shareReads } from './shared-reads.ts';
@@ -50,13 +49,14 @@ export function httpAdapter(
       if (refresh === null) return;
       const rendered = await renderTemplate(device, refresh.request, {});
       if (!rendered.ok) return;
-      await http.exchange(rendered.request, { purpose: 'read', rules: device.reply, signal });
-      await sleep(refresh.waitMs, undefined, { signal });
+      const asked = await http.exchange(rendered.request, { purpose: 'read', rules: device.reply, signal });
+      if (asked.kind === 'reply') await sleep(refresh.waitMs, undefined, { signal });
       shared.forget();
     },
 
     async send(device, step, desired, current, { idempotencyKey, signal }) {
-      const rendered = await renderStep(device, step, desired, current);
+      const fields = Object.keys(desired).filter((name) => step.for.includes(name));
+      const rendered = await renderSend(device, step, fields, desired, current);
       if (!rendered.ok) return notSent('unreached', `not sent: ${rendered.why}`);
       const request = withIdempotencyKey(rendered.request, step, idempotencyKey);
       // A reading from before this send, or from while it was under way, is no readback of it.
@@ -112,21 +112,6 @@ function repliesIn(exchanged: Named): Record<string, DeviceReply> {
 /** A sample is as old as the oldest reply in it. */
 function oldest(exchanged: Named): number {
   return Math.min(Date.now(), ...exchanged.flatMap(([, one]) => (one.kind === 'reply' ? [one.at] : [])));
-}
-
-/** `desired` may hold more than this step sends: the plan says which fields are this step's. */
-async function renderStep(
-  device: DeviceDefinition,
-  step: SendStep,
-  desired: Desired,
-  current: Readonly<Record<string, Reading>>,
-): Promise<Rendered<{ readonly request: DeviceRequest }>> {
-  const plan = planSteps(device, desired, current);
-  if (!plan.ok) return plan;
-  const planned = plan.steps.find((one) => one.step.index === step.index);
-  if (planned === undefined)
-    return { ok: false, why: `step ${step.index + 1} of ${device.id} carries none of the asked fields` };
-  return renderSend(device, step, planned.fields, desired, current);
 }
 
 function withIdempotencyKey(request: DeviceRequest, step: SendStep, key: string): DeviceRequest {

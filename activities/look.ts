@@ -44,7 +44,6 @@ export async function lookAt(
     deviceAt: sample.deviceAt,
     trouble: sample.trouble,
     before: looksAtBaseline(device) ? bounded(read.raw) : null,
-    units: Object.fromEntries(asked.map((field) => [field, device.fields[field]?.unit ?? null])),
     already: asked.filter((field) => isAsDesired(device, request, field, read)),
     steps: plan.ok
       ? plan.steps.map(({ step, fields }) =>
@@ -74,7 +73,6 @@ function nothingToSend(objection: string): Look {
     deviceAt: null,
     trouble: objection,
     before: null,
-    units: {},
     already: [],
     steps: [],
     policy,

@@ -4,7 +4,7 @@ import type { Limit } from '../domain/catalogue/definition.ts';
 import type { DeviceReply } from '../domain/exchange.ts';
 
 /** A longer wait is handed back to the caller, who can wait durably: a worker's slot is no place to sit out minutes. */
-const LONGEST_HOLD_MS = 5_000;
+export const LONGEST_HOLD_MS = 2_000;
 /** A header that asks for more than a day is a mistake in its reading, or in the header. */
 const LONGEST_PAUSE_MS = 24 * 60 * 60 * 1000;
 
@@ -48,8 +48,9 @@ export function createPace(limits: readonly Limit[], spacingMs: number, now: () 
         const at = now();
         const waitMs = waitFor(purpose, at);
         if (waitMs === 0) {
-          while (taken.length > 0 && (taken[0] as number) <= at - longest && taken.length > 1) taken.shift();
           taken.push(at);
+          // The last one stays for the spacing; of the others only those that still count.
+          while (taken.length > 1 && at - (taken[0] ?? at) >= longest) taken.shift();
           return 0;
         }
         if (at + waitMs > giveUpAt) return waitMs;

@@ -1,12 +1,13 @@
 /** Whether workers are there to do what commands ask for. */
 import type { Connection } from '@temporalio/client';
+import proto from '@temporalio/proto';
 import { TASK_QUEUE, TURNS_TASK_QUEUE } from '../workflows/messages.ts';
 
 /** A poll lasts up to a minute; whoever hasn't polled for longer is gone. */
 const POLLED_WITHIN_MS = 90_000;
-/** Temporal's numbers for the two kinds of a task queue. */
-const WORKFLOWS = 1;
-const ACTIVITIES = 2;
+
+const { TASK_QUEUE_TYPE_WORKFLOW: WORKFLOWS, TASK_QUEUE_TYPE_ACTIVITY: ACTIVITIES } =
+  proto.temporal.api.enums.v1.TaskQueueType;
 
 /** `all`: every task queue of Readback is polled; `some`: work will get stuck half-way; `none`: commands wait. */
 export async function workersPolling(
@@ -26,7 +27,7 @@ async function isPolled(
   connection: Connection,
   namespace: string,
   name: string,
-  taskQueueType: number,
+  taskQueueType: proto.temporal.api.enums.v1.TaskQueueType,
 ): Promise<boolean> {
   const { pollers } = await connection.workflowService.describeTaskQueue({
     namespace,

@@ -65,6 +65,9 @@ export function accept(catalogue: Catalogue, submission: Submission): Accepted {
     device: device.id,
     deviceName: device.name,
     desired: parsed.desired,
+    units: Object.fromEntries(
+      Object.keys(parsed.desired).map((field) => [field, device.fields[field]?.unit ?? null]),
+    ),
     reason: reason === undefined || reason === '' ? null : plain(reason, LONGEST_REASON),
     caller,
     requestId,
@@ -156,7 +159,7 @@ async function start(client: Client, { request, keys, desired }: Accepted): Prom
   // 128 random bits: an id that can't be guessed, and that says nothing of what it names.
   const workflowId = randomBytes(16).toString('hex');
   const summary = Object.entries(desired)
-    .map(([field, value]) => `${field} = ${formatValue(value, null)}`)
+    .map(([field, value]) => `${field} = ${formatValue(value, request.units[field] ?? null)}`)
     .join(', ');
   await demand(() =>
     client.workflow

@@ -16,6 +16,8 @@ export interface CommandRequest {
   readonly device: string;
   readonly deviceName: string;
   readonly desired: Desired;
+  /** Unit of each asked field, for people. */
+  readonly units: Readonly<Record<string, string | null>>;
   readonly reason: string | null;
   readonly caller: Caller;
   readonly requestId: string | null;
@@ -69,6 +71,7 @@ export interface CommandView {
   readonly owner: string;
   readonly caller: Caller;
   readonly desired: Desired;
+  readonly units: Readonly<Record<string, string | null>>;
   readonly reason: string | null;
   readonly requestId: string | null;
   readonly resendOf: string | null;
@@ -92,6 +95,8 @@ export interface CommandResult {
   /** One or two sentences of evidence: why this outcome. */
   readonly detail: string;
   readonly safeToSendAgain: boolean;
+  /** The catalogue says that sending this twice does no more than sending it once; only then it can be undone likewise. */
+  readonly repeatable: boolean;
   readonly adjusted: boolean;
   readonly samples: readonly SampleRun[];
   readonly endedAt: number;
@@ -107,6 +112,7 @@ export function acceptedView(request: CommandRequest, at: number): CommandView {
     owner: request.caller.subject,
     caller: request.caller,
     desired: request.desired,
+    units: request.units,
     reason: request.reason,
     requestId: request.requestId,
     resendOf: request.resendOf,

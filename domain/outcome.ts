@@ -91,20 +91,17 @@ function outcomeOfVerdict(verdict: Verdict): Outcome | 'notSent' {
   }
 }
 
-const isGood = (outcome: Outcome | 'notSent'): boolean =>
-  outcome === 'verified' || outcome === 'already' || outcome === 'unverifiable';
-
 /**
  * The outcome of a command from its fields' verdicts. All good: the weakest claim among them (`unverifiable` before
  * `verified` before `already`). Some good: `partial`. None: the worst. There must be at least one verdict.
  */
 export function outcomeOf(verdicts: readonly Verdict[]): Outcome {
   const outcomes = verdicts.map(outcomeOfVerdict);
-  if (outcomes.every(isGood)) {
+  if (outcomes.every((outcome) => outcome !== 'notSent' && endedWell(outcome))) {
     if (outcomes.includes('unverifiable')) return 'unverifiable';
     return outcomes.includes('verified') ? 'verified' : 'already';
   }
-  if (outcomes.some(isGood)) return 'partial';
+  if (outcomes.some((outcome) => outcome !== 'notSent' && endedWell(outcome))) return 'partial';
   return WORST_FIRST.find((outcome) => outcomes.includes(outcome)) ?? 'undelivered';
 }
 
@@ -135,7 +132,25 @@ export function safeToSendAgain(outcome: Outcome, repeatable: boolean): boolean 
   }
 }
 
-/** Outcomes that a caller's user may be told as done. The rest are errors to an agent. */
+/** May the one who asked be told that it is done? Everything else is shown as an error: the device must be looked at. */
 export function endedWell(outcome: Outcome): boolean {
-  return isGood(outcome);
+  switch (outcome) {
+    case 'verified':
+    case 'already':
+    case 'unverifiable':
+      return true;
+    case 'unchanged':
+    case 'different':
+    case 'unsettled':
+    case 'unreadable':
+    case 'superseded':
+    case 'refused':
+    case 'unknown':
+    case 'partial':
+    case 'declined':
+    case 'expired':
+    case 'undelivered':
+    case 'cancelled':
+      return false;
+  }
 }

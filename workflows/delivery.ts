@@ -197,7 +197,7 @@ function recordSettled(delivery: Delivery, step: StepPlan, sent: SendResult, set
     }
   }
   for (const [field, found] of Object.entries(settled.fields)) {
-    const unit = delivery.look.units[field] ?? null;
+    const unit = delivery.story.request.units[field] ?? null;
     const verdict = honest(found.verdict, sent, delivery.results[field]?.verdict);
     const observed = found.observed === null ? null : { ...found.observed, unit };
     const detail = verdict === 'unknown' ? `${sent.detail}; ${found.detail}` : found.detail;
@@ -252,7 +252,7 @@ function observe(delivery: Delivery, field: string, reading: Reading | undefined
   if (result === undefined || reading?.kind !== 'value') return;
   delivery.results[field] = {
     ...result,
-    observed: { value: reading.value, unit: delivery.look.units[field] ?? null, at },
+    observed: { value: reading.value, unit: delivery.story.request.units[field] ?? null, at },
   };
 }
 

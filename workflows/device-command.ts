@@ -118,7 +118,7 @@ function already(story: Story, look: Look): Ending {
         name,
         {
           ...field,
-          observed: value === null ? null : { value, unit: look.units[name] ?? null, at: look.at },
+          observed: value === null ? null : { value, unit: story.request.units[name] ?? null, at: look.at },
         },
       ];
     }),

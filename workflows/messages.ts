@@ -157,8 +157,6 @@ export interface Look {
   readonly trouble: string | null;
   /** Raw baseline, only for devices whose expressions use `$before`. */
   readonly before: RawRead | null;
-  /** Our unit of each asked field. */
-  readonly units: Readonly<Record<string, string | null>>;
   /** Asked fields that are as desired already. */
   readonly already: readonly string[];
   readonly steps: readonly StepPlan[];

@@ -77,7 +77,8 @@ export async function end(story: Story, ending: Ending): Promise<CommandResult> 
     outcome: ending.outcome,
     fields,
     detail: ending.detail,
-    safeToSendAgain: safeToSendAgain(ending.outcome, story.repeatable),
+    safeToSendAgain: isSafeAgain(story, ending.outcome),
+    repeatable: story.repeatable,
     adjusted,
     samples: ending.samples ?? [],
     endedAt: Date.now(),
@@ -87,6 +88,12 @@ export async function end(story: Story, ending: Ending): Promise<CommandResult> 
   upsertSearchAttributes([{ key: SEARCH_ATTRIBUTE.outcome, value: ending.outcome }]);
   tell(story, { phase: 'ended', note: ending.detail, until: null, approval: null, result });
   return result;
+}
+
+/** Where certainly nothing was sent, a cancelled command is as if it had never been. */
+function isSafeAgain({ view, repeatable }: Story, outcome: Outcome): boolean {
+  if (outcome === 'cancelled' && view.sent.count === 0) return true;
+  return safeToSendAgain(outcome, repeatable);
 }
 
 /** Every asked field with one and the same verdict: what there is to say when nothing was read back. */

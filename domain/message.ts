@@ -1,0 +1,160 @@
+/**
+ * What is said about a command, in one text that stands alone: what was asked, what the device shows and how old that
+ * is, what was sent, and what to do next. Hosts may pass on nothing else.
+ */
+import type { CommandView } from './command.ts';
+import { endedWell, type Outcome } from './outcome.ts';
+import { formatDuration, formatValue, plain } from './text.ts';
+import type { Reading } from './values.ts';
+
+export interface TellableCommand {
+  readonly commandId: string;
+  readonly status: 'running' | 'completed' | 'cancelled' | 'failed';
+  readonly view: CommandView;
+  readonly live: { readonly at: number; readonly fields: Readonly<Record<string, Reading>> } | null;
+  readonly cancelRequested: boolean;
+  readonly overdue: boolean;
+  readonly failure: string | null;
+}
+
+const LONGEST_NAME = 64;
+const LONGEST_REPLY = 300;
+
+/** `queueUrl`: where approvals are decided, if there is such a page. */
+export function commandMessage(
+  command: TellableCommand,
+  now: number,
+  queueUrl: string | null = null,
+): string {
+  const { view, status } = command;
+  if (status === 'failed') return `FAILED inside Readback. ${asked(view)}. ${command.failure ?? ''}`.trim();
+  if (view.result !== null) return ended(view, view.result.outcome, now);
+  if (status === 'cancelled') return `CANCELLED. ${asked(view)}. ${sentInWords(view)}; that is not undone.`;
+  if (view.approval !== null && status === 'running')
+    return waitingForPerson(command, view.approval, queueUrl);
+  return underWay(command, now);
+}
+
+function underWay({ view, live, commandId, cancelRequested, overdue }: TellableCommand, now: number): string {
+  const reads =
+    live === null ? '' : `, ${readings(view, live.fields)} (${formatDuration(now - live.at)} ago)`;
+  const until = view.until === null ? '' : ` until ${clock(view.until)}`;
+  const going = overdue
+    ? `No worker seems to be running: this is the last known state, of ${clock(view.phaseAt)}. It goes on by itself once one runs.`
+    : cancelRequested
+      ? 'Cancel requested.'
+      : `${doing(view)} Readback goes on by itself${until}.`;
+  return `NOT DONE. ${asked(view)}${reads}, ${sentInWords(view)}. ${going} Next: get_command(commandId="${commandId}", waitSeconds=45), once. Don't call set_device_state again; don't tell the user it is done.`;
+}
+
+/** A phase in which something other than the device is waited for says so. */
+function doing(view: CommandView): string {
+  return view.phase === 'settling' || view.phase === 'verifying' ? '' : `${capitalised(view.note)}.`;
+}
+
+function waitingForPerson(
+  { view, overdue }: TellableCommand,
+  { by, expiresAt, reason }: NonNullable<CommandView['approval']>,
+  queueUrl: string | null,
+): string {
+  const where = queueUrl === null ? 'in the approval queue' : queueUrl;
+  const who =
+    by === 'operator'
+      ? 'an operator (not you, not this user)'
+      : 'the person who asked, or an operator (not you)';
+  const why = reason === null ? '' : ` Why: ${plain(reason, 200)}`;
+  const late = overdue ? ' Its time is over, but no worker seems to be running.' : '';
+  return `NOTHING SENT YET. ${asked(view)} needs a yes from ${who}: ${where}, until ${clock(expiresAt)}.${why}${late} Tell the user and end your turn; don't poll. It runs by itself once approved.`;
+}
+
+function ended(view: CommandView, outcome: Outcome, now: number): string {
+  const result = view.result;
+  const joined = result?.joined == null ? '' : ` This call joined command ${result.joined}.`;
+  return `${HEADLINES[outcome]} ${asked(view)}; ${shown(view, now)}${capitalised(sentInWords(view))}.${reply(view, outcome)}${joined}${next(view, outcome)}`;
+}
+
+/** First words: they decide what somebody who reads no further believes. */
+const HEADLINES: Readonly<Record<Outcome, string>> = {
+  verified: 'DONE, verified.',
+  already: 'DONE: it was so already.',
+  unverifiable: 'SENT, but nobody can verify it: what was asked has no readback.',
+  unchanged: 'NOT DONE (unchanged): acknowledged, but the device never moved.',
+  different: 'NOT DONE (different): the device ended elsewhere.',
+  unsettled: 'NOT DONE (unsettled): the device had not come to rest in time.',
+  unreadable: 'NOT KNOWN (unreadable): acknowledged, but the device cannot be read.',
+  superseded: 'NOT STANDING (superseded): something else took over.',
+  refused: 'NOT DONE (refused).',
+  unknown: 'NOT KNOWN (unknown): it may have been carried out or not.',
+  partial: 'PARTLY DONE (partial).',
+  declined: 'NOT DONE (declined): nothing was sent.',
+  expired: 'NOT DONE (expired): nothing was sent.',
+  undelivered: 'NOT DONE (undelivered): nothing reached the device.',
+  cancelled: 'CANCELLED.',
+};
+
+/** What each field shows, in the words of its verdict; the reading's age where there is one. */
+function shown({ result }: CommandView, now: number): string {
+  if (result === null) return '';
+  const fields = Object.entries(result.fields);
+  const seen = fields.filter(([, field]) => field.observed !== null);
+  if (seen.length === 0) return `${plain(result.detail, 500)} `;
+  const words = fields.map(
+    ([name, field]) => `${name} ${fields.length > 1 ? `${field.verdict}: ` : ''}${plain(field.detail, 200)}`,
+  );
+  const latest = Math.max(...seen.map(([, field]) => field.observed?.at ?? 0));
+  return `${words.join('; ')} (read ${formatDuration(now - latest)} ago). `;
+}
+
+function reply({ sent }: CommandView, outcome: Outcome): string {
+  if (endedWell(outcome) || sent.reply === null) return '';
+  const body = plain(sent.reply.body, LONGEST_REPLY);
+  return ` The API answered HTTP ${sent.reply.status}${body === '' ? '' : `: ${JSON.stringify(body)}`}.`;
+}
+
+function next(view: CommandView, outcome: Outcome): string {
+  if (endedWell(outcome))
+    return outcome === 'unverifiable' ? " Tell the user that it was sent and can't be checked." : '';
+  const again =
+    view.result?.safeToSendAgain === true
+      ? ' It is safe to send again'
+      : ' Do not send it again without looking first';
+  switch (outcome) {
+    case 'refused':
+      return `${again}, once what was refused is mended.`;
+    case 'declined':
+      return ' A person said no: tell the user, and ask again only if they want you to.';
+    case 'expired':
+      return ' Tell the user; the same call asks again.';
+    default:
+      return `${again}: get_device_state(device="${view.device}") shows the present state.`;
+  }
+}
+
+function asked(view: CommandView): string {
+  const wanted = Object.entries(view.desired).map(
+    ([field, value]) => `${field} ${formatValue(value, view.units[field] ?? null)}`,
+  );
+  return `"${plain(view.deviceName, LONGEST_NAME)}": asked ${wanted.join(', ')}`;
+}
+
+function readings(view: CommandView, fields: Readonly<Record<string, Reading>>): string {
+  const words = Object.keys(view.desired).map((name) => {
+    const reading = fields[name];
+    return reading?.kind === 'value'
+      ? `${name} reads ${formatValue(reading.value, view.units[name] ?? null)}`
+      : `${name} can't be read`;
+  });
+  return words.join(', ');
+}
+
+/** `nothing sent`, `sent once`, `sent twice, not certain to have arrived`. */
+export function sentInWords({ sent }: Pick<CommandView, 'sent'>): string {
+  if (sent.count === 0) return 'nothing was sent';
+  const times = sent.count === 1 ? 'once' : sent.count === 2 ? 'twice' : `${sent.count} times`;
+  return sent.certain ? `sent ${times}` : `sent ${times}, not certain to have arrived`;
+}
+
+/** `14:32 UTC`, with the day where it isn't within twelve hours of being obvious. */
+const clock = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
