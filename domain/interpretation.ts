@@ -8,8 +8,9 @@ import {
   type ReplyClass,
   type ReplyRules,
 } from './catalogue/definition.ts';
-import { ExpressionError, evaluate, expressionReferences } from './catalogue/expressions.ts';
+import { expressionReferences } from './catalogue/expressions.ts';
 import type { DeviceReply, RawRead, ReadContext, ReplyEvidence, Sample } from './exchange.ts';
+import { outcomeOf, type Scope, scopeOf } from './expression-scope.ts';
 import { unmetCondition, unmetInWords } from './steps.ts';
 import { plain } from './text.ts';
 import type { Json, Reading } from './values.ts';
@@ -73,7 +74,7 @@ export async function interpretRead(
   if (trouble !== null) return { sample: troubledSample(device, at, trouble, deviceAt), raw: picked.raw };
 
   const confirmed = await confirmations(device, context, scope);
-  const fields = await readFields(device, context, scope, confirmed);
+  const fields = await readFields(device, context, scope, confirmed, isStructured(picked.raw));
   const moving = read.moving !== null && (await outcomeOf(read.moving, scope)).value === true;
   const faults = await readFaults(device, scope);
   const sample = { at, deviceAt, fields, moving, faults, confirmed, trouble: null, retryAfterMs: null };
@@ -183,10 +184,11 @@ async function readFields(
   context: ReadContext,
   scope: Scope,
   confirmed: Readonly<Record<string, boolean>>,
+  missingCounts: boolean,
 ): Promise<Record<string, Reading>> {
   const fields: Record<string, Reading> = {};
   for (const field of Object.values(device.fields)) {
-    if (field.read !== null) fields[field.name] = await readField(field, field.read, scope);
+    if (field.read !== null) fields[field.name] = await readField(field, field.read, scope, missingCounts);
     else if (field.confirm !== null)
       fields[field.name] = confirmationAsReading(field, context, confirmed[field.name] === true);
   }
@@ -197,13 +199,22 @@ async function readFields(
   return fields;
 }
 
-async function readField(field: FieldDefinition, source: Expression, scope: Scope): Promise<Reading> {
+async function readField(
+  field: FieldDefinition,
+  source: Expression,
+  scope: Scope,
+  missingCounts: boolean,
+): Promise<Reading> {
   const { value, problem } = await outcomeOf(source, scope);
   if (problem !== null) return { kind: 'unreadable', why: problem };
   if (value !== undefined) return fromWire(field, value);
-  return field.missing === null
-    ? { kind: 'unreadable', why: `the reply lacks ${source}` }
-    : { kind: 'value', value: field.missing };
+  if (field.missing !== null && missingCounts) return { kind: 'value', value: field.missing };
+  return { kind: 'unreadable', why: `the reply lacks ${source}` };
+}
+
+/** An empty reply or a web page lacks every field, and means none of them by that. */
+function isStructured(raw: RawRead): boolean {
+  return Object.values(raw).every(({ body }) => body !== null && typeof body === 'object');
 }
 
 function confirmationAsReading(field: FieldDefinition, context: ReadContext, confirmed: boolean): Reading {
@@ -223,40 +234,6 @@ async function readFaults(
     faults[name] = value === true ? 'raised' : value === false ? 'clear' : 'unknown';
   }
   return faults;
-}
-
-interface Scope {
-  readonly input: Json;
-  readonly bindings: Readonly<Record<string, Json>>;
-}
-
-function scopeOf(device: DeviceDefinition, read: ReadDefinition, raw: RawRead, context: ReadContext): Scope {
-  const bindings: Record<string, Json> = { ...device.params, kept: context.kept };
-  if (context.desired !== null) bindings['desired'] = context.desired;
-  if (context.before !== null) bindings['before'] = seen(read, context.before);
-  return { input: seen(read, raw), bindings };
-}
-
-/** `body`, `whole` and `status` of the only request, or the same under each request's name. */
-function seen(read: ReadDefinition, raw: RawRead): Json {
-  const [only] = Object.values(raw);
-  return read.single && only
-    ? { ...only }
-    : Object.fromEntries(Object.entries(raw).map(([name, reply]) => [name, { ...reply }]));
-}
-
-/** An expression's value, undefined where it is absent; `problem` where it doesn't fit the reply. */
-async function outcomeOf(
-  source: Expression,
-  scope: Scope,
-): Promise<{ readonly value: Json | undefined; readonly problem: string | null }> {
-  try {
-    const result = await evaluate(source, scope);
-    return { value: result.kind === 'value' ? result.value : undefined, problem: null };
-  } catch (error) {
-    if (error instanceof ExpressionError) return { value: undefined, problem: error.message };
-    throw error;
-  }
 }
 
 function stampOf(value: Json | undefined): string | null {
