@@ -2,73 +2,12 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { duration, script } from './behaviour.ts';
-import { check, DevicesFileError } from './devices-file.ts';
-import { type House, type Kept, resetHouse } from './house.ts';
-
-const values = z.record(z.string(), z.json());
-const advance = z.strictObject({ by: duration });
-
-export function createAdmin(house: House): Hono {
-  const admin = new Hono().basePath('/admin');
-  const now = () => house.clock.now();
-
-  admin.onError((error, c) => {
-    if (error instanceof DevicesFileError || error instanceof SyntaxError)
-      return c.json({ error: error.message }, 400);
-    return c.json({ error: `the simulator broke: ${error.message}` }, 500);
-  });
-  admin.notFound((c) => c.json({ error: `no such admin call; there are ${CALLS.join(' · ')}` }, 404));
-  // A web page open in the same browser must not play with the devices.
-  admin.use(async (c, next) => {
-    const origin = c.req.header('origin');
-    if (origin && origin !== new URL(c.req.url).origin)
-      return c.json({ error: 'not from another web page' }, 403);
-    return next();
-  });
-  admin.use('/devices/:id/*', async (c, next) => {
-    if (house.devices.has(c.req.param('id'))) return next();
-    return c.json(
-      { error: `no device "${c.req.param('id')}"; there are ${[...house.devices.keys()].join(', ')}` },
-      404,
-    );
-  });
-  const named = (id: string) => house.devices.get(id) as Kept;
-
-  admin.get('/', (c) => c.json({ calls: CALLS }));
-  admin.get('/devices', (c) => c.json([...house.devices.values()].map((kept) => summary(kept, now()))));
-  admin.get('/devices/:id', (c) => c.json(detail(named(c.req.param('id')), now())));
-  admin.patch('/devices/:id/state', async (c) => {
-    const kept = named(c.req.param('id'));
-    const given = check(values, await c.req.json(), 'body');
-    const unknown = Object.keys(given).filter((field) => !(field in kept.device.definition.state));
-    if (unknown.length > 0) throw new DevicesFileError(`body: no such field: ${unknown.join(', ')}`);
-    kept.device.catchUp(now());
-    kept.device.set(given, now());
-    return c.json(detail(kept, now()));
-  });
-  admin.patch('/devices/:id/behaviour', async (c) => {
-    const kept = named(c.req.param('id'));
-    kept.device.catchUp(now());
-    kept.device.behave(check(values, await c.req.json(), 'body'));
-    kept.used.clear();
-    return c.json(detail(kept, now()));
-  });
-  admin.post('/devices/:id/script', async (c) => {
-    const kept = named(c.req.param('id'));
-    kept.device.plan(check(script, await c.req.json(), 'body'), now());
-    return c.json(detail(kept, now()));
-  });
-  admin.post('/advance', async (c) => {
-    house.clock.advance(check(advance, await c.req.json(), 'body').by);
-    for (const { device } of house.devices.values()) device.catchUp(now());
-    return c.json({ now: new Date(now()).toISOString() });
-  });
-  admin.post('/reset', (c) => {
-    resetHouse(house);
-    return c.json({ ok: true });
-  });
-  return admin;
-}
+import { behave, schedule, setByHand } from './device.ts';
+import { checkScript } from './devices-file.ts';
+import { catchUp } from './due.ts';
+import { type House, type Resident, resetHouse } from './house.ts';
+import { check, DevicesFileError } from './mistakes.ts';
+import { reading } from './reading.ts';
 
 const CALLS = [
   'GET /admin/devices',
@@ -80,16 +19,83 @@ const CALLS = [
   'POST /admin/reset',
 ];
 
-function summary({ device, ledger }: Kept, now: number) {
-  device.catchUp(now);
-  return {
-    id: device.id,
-    about: device.definition.about ?? null,
-    reading: device.reading(now),
-    counters: ledger.counters,
+const values = z.record(z.string(), z.json());
+const advance = z.strictObject({ by: duration });
+
+export function createAdmin(house: House): Hono {
+  const admin = new Hono().basePath('/admin');
+  const now = () => house.clock.now();
+  /** The device of the path, with all done that is due. Throws Unknown. */
+  const resident = (id: string): Resident => {
+    const found = house.residents.get(id);
+    if (!found)
+      throw new UnknownDevice(`no device "${id}"; there are ${[...house.residents.keys()].join(', ')}`);
+    catchUp(found.device, now());
+    return found;
   };
+
+  admin.onError((error, c) => {
+    if (error instanceof UnknownDevice) return c.json({ error: error.message }, 404);
+    if (error instanceof DevicesFileError || error instanceof SyntaxError)
+      return c.json({ error: error.message }, 400);
+    return c.json({ error: `the simulator broke: ${error.message}` }, 500);
+  });
+  admin.notFound((c) => c.json({ error: 'no such admin call', calls: CALLS }, 404));
+  // A page from the web, open in the same browser, must not play with the devices; nor after its name was pointed at this host.
+  admin.use(async (c, next) => {
+    const origin = c.req.header('origin');
+    const here = new URL(c.req.url);
+    const bare = /^(localhost|[\d.]+|\[.*\])$/.test(here.hostname);
+    if (origin !== undefined && (origin !== here.origin || !bare))
+      return c.json({ error: 'not from another web page' }, 403);
+    return next();
+  });
+
+  admin.get('/', (c) => c.json({ calls: CALLS }));
+  admin.get('/devices', (c) => c.json([...house.residents.keys()].map((id) => summary(resident(id), now()))));
+  admin.get('/devices/:id', (c) => c.json(detail(resident(c.req.param('id')), now())));
+  admin.patch('/devices/:id/state', async (c) => {
+    const found = resident(c.req.param('id'));
+    const { device } = found;
+    const set = check(values, await c.req.json(), 'body');
+    checkScript(device.id, device.written, [{ after: 0, from: 'start', set }]);
+    setByHand(device, set, now());
+    return c.json(detail(found, now()));
+  });
+  admin.patch('/devices/:id/behaviour', async (c) => {
+    const found = resident(c.req.param('id'));
+    const change = check(values, await c.req.json(), 'body');
+    if ('state' in change) throw new DevicesFileError(`body.state: change it with ${CALLS[2]}`);
+    behave(found.device, change);
+    return c.json(detail(found, now()));
+  });
+  admin.post('/devices/:id/script', async (c) => {
+    const found = resident(c.req.param('id'));
+    const events = check(script, await c.req.json(), 'body');
+    checkScript(found.device.id, found.device.written, events);
+    schedule(found.device, events, now());
+    return c.json(detail(found, now()));
+  });
+  admin.post('/advance', async (c) => {
+    house.clock.advance(check(advance, await c.req.json(), 'body').by);
+    return c.json({ now: new Date(now()).toISOString() });
+  });
+  admin.post('/reset', (c) => {
+    resetHouse(house);
+    return c.json({ ok: true });
+  });
+  return admin;
 }
 
-function detail(kept: Kept, now: number) {
-  return { ...summary(kept, now), behaviour: kept.device.written, received: kept.ledger.received };
+class UnknownDevice extends Error {
+  override readonly name = 'UnknownDevice';
+}
+
+function summary({ device, ledger }: Resident, now: number) {
+  const { about = null } = device.definition;
+  return { id: device.id, about, reading: reading(device, now), counters: ledger.counters };
+}
+
+function detail(found: Resident, now: number) {
+  return { ...summary(found, now), behaviour: found.device.written, received: found.ledger.received };
 }

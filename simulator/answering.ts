@@ -2,210 +2,182 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Conduct, Json } from './behaviour.ts';
-import type { Device, Taken, Values } from './device.ts';
-import type { House, Kept } from './house.ts';
-import type { Ledger, ReceivedRequest } from './ledger.ts';
+import { nextConduct, refresh, take, valuesOfAction, wake } from './device.ts';
+import { catchUp } from './due.ts';
+import type { House, Resident } from './house.ts';
+import type { ReceivedRequest } from './ledger.ts';
+import { reading } from './reading.ts';
 import { fill, type Reply, writeReply } from './reply.ts';
 import { type Matched, match, PLAIN_ROUTES } from './routes.ts';
-import { notSignedIn, type Refused, stillAsleep } from './turning-away.ts';
+import { notSignedIn, type Refused, stillAsleep, withoutSecrets } from './turning-away.ts';
+
+/** One request on its way through the simulator. */
+export interface Exchange {
+  readonly house: House;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Aborted when the simulator closes. */
+  readonly closing: AbortSignal;
+  /** The one device behind a port of its own; null: all of them. */
+  readonly only: string | null;
+}
 
 const MAX_BODY_BYTES = 1_000_000;
 
-/** Answers one request to a device. `only`: the one device behind a port of its own. */
-export async function answer(
-  house: House,
-  request: IncomingMessage,
-  response: ServerResponse,
-  closing: AbortSignal,
-  only?: string,
-): Promise<void> {
+/** Rejects when the client goes away in the middle of its request, or when the simulator closes. */
+export async function answer(exchange: Exchange): Promise<void> {
+  const { house, request, response, only } = exchange;
   const url = new URL(request.url ?? '/', 'http://simulator');
-  const devices = [...house.devices.values()].filter(
-    ({ device }) => only === undefined || device.id === only,
-  );
-  for (const { device } of devices) device.catchUp(house.clock.now());
-  const method = request.method ?? 'GET';
+  const devices = [...house.residents.values()]
+    .map(({ device }) => device)
+    .filter(({ id }) => only === null || id === only);
+  for (const device of devices) catchUp(device, house.clock.now());
   const matched = match(
-    { method, path: url.pathname, query: url.searchParams },
-    devices.map(({ device }) => device),
+    { method: request.method ?? 'GET', path: url.pathname, query: url.searchParams },
+    devices,
   );
-  const kept = matched && house.devices.get(matched.devices[0]?.id ?? '');
-  if (!matched || !kept) {
-    const ids = devices.map(({ device }) => device.id).join(', ');
-    const body = {
-      error: `nothing answers ${method} ${url.pathname}`,
-      devices: ids,
-      routes: [...PLAIN_ROUTES],
-    };
-    return writeReply(response, { status: 404, headers: {}, body }, undefined);
+  const resident = matched && house.residents.get(matched.devices[0]?.id ?? '');
+  if (!matched || !resident) {
+    const ids = devices.map(({ id }) => id);
+    const error = `nothing answers ${request.method} ${url.pathname}`;
+    return writeReply(response, plain(404, { error, devices: ids, routes: [...PLAIN_ROUTES] }));
   }
-  if (kept.device.definition.down) {
-    kept.ledger.drop();
-    return void request.socket.destroy();
+  if (resident.device.definition.down) {
+    resident.ledger.drop();
+    request.socket.destroy();
+    return;
   }
   const text = await readBody(request);
-  if (text === undefined)
-    return writeReply(response, { status: 413, headers: {}, body: { error: 'body too large' } }, undefined);
-
-  const { refused, headers } = turnAway(house, kept.device, matched, request, url.searchParams);
-  const noteIn = (ledger: Ledger) =>
-    ledger.note({
-      at: new Date(house.clock.now()).toISOString(),
-      purpose: matched.purpose,
-      method,
-      path: url.pathname + url.search,
-      headers: withoutSecrets(request.headers),
-      body: text,
-      turnedAway: refused !== undefined,
-    });
-  const entries = matched.devices
-    .flatMap((device) => house.devices.get(device.id) ?? [])
-    .map(({ ledger }) => noteIn(ledger));
+  if (text === undefined) return writeReply(response, plain(413, { error: 'body too large' }));
+  const { refused, headers } = turnAway(exchange, resident, matched, url.searchParams);
+  const concerned = matched.devices.flatMap(({ id }) => house.residents.get(id) ?? []);
+  const entries = concerned.map((one) => note(exchange, one, matched, text, refused !== undefined));
   if (refused) {
     for (const entry of entries) entry.answer = refused.status;
-    return writeReply(response, { ...refused, headers: { ...headers, ...refused.headers } }, undefined);
+    return writeReply(response, { ...refused, headers: { ...headers, ...refused.headers } });
   }
-  await conductRequest({ house, closing, kept, matched, request, response, text, headers, entries });
+  await serve({ ...exchange, resident, matched, text, headers, entries });
 }
 
-interface Going {
-  readonly house: House;
-  readonly closing: AbortSignal;
-  readonly kept: Kept;
+interface Served extends Exchange {
+  readonly resident: Resident;
   readonly matched: Matched;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
   readonly text: string;
+  /** Those that tell the budget. */
   readonly headers: Readonly<Record<string, string>>;
   readonly entries: readonly ReceivedRequest[];
 }
 
-async function conductRequest(going: Going): Promise<void> {
-  const { matched, request, response, entries } = going;
-  const conduct = nextConduct(going.kept, matched);
+async function serve(served: Served): Promise<void> {
+  const { resident, matched, request, response, entries } = served;
+  const { onSend, onRead, onRefresh, onWake } = resident.device.definition;
+  const list =
+    matched.answer ?? { send: onSend, read: onRead, refresh: onRefresh, wake: onWake }[matched.purpose];
+  const conduct = nextConduct(resident.device, matched.answer ? matched.name : matched.purpose, list ?? []);
   const tear = () => {
     for (const entry of entries) entry.answer = 'torn';
     request.socket.destroy();
   };
   if (conduct.drops) return tear();
   const acts = conduct.acts ?? ((conduct.status ?? 200) < 400 ? 'at-once' : 'never');
-  // Real time: the client's own time-outs run on it. Rejects when the simulator closes.
-  const hang = () => pause(conduct.hangs ?? 0, undefined, { signal: going.closing });
+  // Real time, as the client's own time-outs are.
+  const hang = () => pause(conduct.hangs ?? 0, undefined, { signal: served.closing });
   if (acts === 'late') await hang();
-  const reply = act(going, conduct, acts !== 'never');
+  const reply = worded(served, conduct, act(served, acts !== 'never'));
   if (acts !== 'late' && conduct.hangs !== undefined) await hang();
   if (conduct.losesReply) return tear();
   for (const entry of entries) entry.answer = reply.status;
-  writeReply(response, { ...reply, headers: { ...going.headers, ...reply.headers } }, conduct.oddity);
+  writeReply(response, { ...reply, headers: { ...served.headers, ...reply.headers } }, conduct.oddity);
 }
 
-/** Does what is asked, and says what an ordinary API would answer, as far as the conduct has nothing else to say. */
-function act(going: Going, conduct: Conduct, acts: boolean): Reply {
-  const { house, kept, matched } = going;
+/** Does what is asked, unless it may not, and says what an ordinary API would answer. */
+function act(served: Served, acts: boolean): Reply {
+  const { house, resident, matched } = served;
+  const { device } = resident;
   const now = house.clock.now();
-  const own = ownReply(going, acts, now);
-  const values = kept.device.reading(now);
-  return {
-    status: conduct.status ?? own.status,
-    headers: conduct.headers ?? {},
-    body:
-      conduct.body !== undefined
-        ? fill(conduct.body, values)
-        : (conduct.status ?? 200) >= 400
-          ? { error: `HTTP ${conduct.status}` }
-          : own.body(),
-  };
-
-  function ownReply(at: Going, doIt: boolean, when: number): { status: number; body: () => Json } {
-    const { device } = at.kept;
-    switch (matched.purpose) {
-      case 'send': {
-        const answered = doIt ? takeSend(at, matched, when) : { status: 200, body: { ok: true } };
-        return { status: answered.status, body: () => answered.body };
-      }
-      case 'read':
-        return { status: 200, body: () => readingOf(matched, when) };
-      case 'refresh':
-        if (doIt) device.refresh(when);
-        return { status: 200, body: () => ({ ok: true }) };
-      case 'wake':
-        if (doIt) device.wake(when);
-        return { status: 200, body: () => fill(matched.shape, device.reading(when)) };
-    }
+  catchUp(device, now);
+  switch (matched.purpose) {
+    case 'send':
+      return acts ? takeSend(served, matched, now) : plain(200, { ok: true });
+    case 'read':
+      return plain(200, readingOf(matched, now));
+    case 'refresh':
+      if (acts) refresh(device, now);
+      return plain(200, { ok: true });
+    case 'wake':
+      if (acts) wake(device, now);
+      return plain(200, fill(matched.shape, reading(device, now)));
   }
 }
 
-function takeSend(
-  going: Going,
-  matched: Extract<Matched, { purpose: 'send' }>,
-  now: number,
-): { status: number; body: Json } {
-  const { kept, request, text, entries } = going;
-  const { device } = kept;
-  device.catchUp(now);
+/** The reply in the words of the conduct, where it has any. */
+function worded({ house, resident }: Served, conduct: Conduct, ordinary: Reply): Reply {
+  const status = conduct.status ?? ordinary.status;
+  let body = ordinary.body;
+  if (conduct.body !== undefined) body = fill(conduct.body, reading(resident.device, house.clock.now()));
+  else if (conduct.status !== undefined && conduct.status >= 400) body = { error: `HTTP ${conduct.status}` };
+  return { status, headers: conduct.headers ?? {}, body };
+}
+
+function takeSend(served: Served, matched: Extract<Matched, { purpose: 'send' }>, now: number): Reply {
+  const { resident, request, text, entries } = served;
+  const { device, keys, ledger } = resident;
   const { honoursKey } = device.definition;
-  const key = honoursKey && request.headers[honoursKey.toLowerCase()];
-  if (typeof key === 'string') {
-    if (kept.keys.has(key)) return { status: 200, body: { ok: true, repeated: true } };
-    kept.keys.add(key);
-  }
+  const key = honoursKey === undefined ? undefined : request.headers[honoursKey.toLowerCase()];
+  if (typeof key === 'string' && keys.has(key)) return plain(200, { ok: true, repeated: true });
   const body = parseBody(text, request.headers['content-type'] ?? '');
-  const values: Values | string = matched.action
-    ? (device.valuesOfAction(matched.action, now) ?? {})
+  const values = matched.action
+    ? (valuesOfAction(device, matched.action, now) ?? {})
     : matched.fieldsIn(body);
-  if (typeof values === 'string') return { status: 400, body: { error: values } };
-  const taken: Taken = device.take(values, now);
+  if (typeof values === 'string') return plain(400, { error: values });
+  const taken = take(device, values, now);
   if (taken.kind === 'refused')
-    return {
-      status: taken.refusal.status,
-      body: taken.refusal.body ?? { error: `${taken.field} is refused` },
-    };
-  if (taken.kind === 'acted') for (const entry of entries) kept.ledger.acted(entry);
-  return { status: 200, body: { ok: true } };
+    return plain(taken.refusal.status, taken.refusal.body ?? { error: `${taken.field} is refused` });
+  if (typeof key === 'string') keys.add(key);
+  if (taken.kind === 'acted') for (const entry of entries) ledger.acted(entry);
+  return plain(200, { ok: true });
 }
 
-function readingOf(matched: Extract<Matched, { purpose: 'read' }>, now: number): Json {
-  const shaped = matched.devices
-    .filter((device) => !matched.list || !device.definition.unlisted)
-    .map((device) => fill(matched.list ? device.definition.shape : matched.shape, device.reading(now)));
-  return matched.list ? shaped : (shaped[0] ?? null);
-}
-
-function nextConduct(kept: Kept, matched: Matched): Conduct {
-  const { onSend, onRead, onRefresh, onWake } = kept.device.definition;
-  const ordinary = { send: onSend, read: onRead, refresh: onRefresh, wake: onWake }[matched.purpose];
-  const name = matched.answer ? matched.name : matched.purpose;
-  const list = matched.answer ?? ordinary ?? [];
-  const used = kept.used.get(name) ?? 0;
-  kept.used.set(name, used + 1);
-  let upTo = 0;
-  for (const conduct of list) {
-    upTo += conduct.times ?? Number.POSITIVE_INFINITY;
-    if (used < upTo) return conduct;
-  }
-  return {};
+function readingOf({ devices, list, shape }: Extract<Matched, { purpose: 'read' }>, now: number): Json {
+  if (!list) return fill(shape, devices[0] ? reading(devices[0], now) : {});
+  return devices
+    .filter((device) => !device.definition.unlisted)
+    .map((device) => fill(device.definition.shape, reading(device, now)));
 }
 
 function turnAway(
-  house: House,
-  device: Device,
-  matched: Matched,
-  request: IncomingMessage,
+  { house, request }: Exchange,
+  { device }: Resident,
+  { purpose }: Matched,
   query: URLSearchParams,
 ): { refused: Refused | undefined; headers: Readonly<Record<string, string>> } {
   const now = house.clock.now();
   const { auth, limit } = device.definition;
   const unsigned = notSignedIn(auth, request.headers, query);
   if (unsigned) return { refused: unsigned, headers: {} };
+  const asleep = purpose === 'send' || purpose === 'read' ? stillAsleep(device, purpose, now) : undefined;
   const rule = typeof limit === 'string' ? house.limits[limit] : limit;
-  const counted = rule
-    ? house.limitCounter.count(typeof limit === 'string' ? limit : `device ${device.id}`, rule, now)
-    : undefined;
-  const asleep =
-    matched.purpose === 'send' || matched.purpose === 'read'
-      ? stillAsleep(device, matched.purpose, now)
-      : undefined;
-  return { refused: counted?.refused ?? asleep, headers: counted?.headers ?? {} };
+  if (!rule) return { refused: asleep, headers: {} };
+  const budget = typeof limit === 'string' ? `limits.${limit}` : `devices.${device.id}`;
+  const counted = house.limitCounter.count(budget, rule, now);
+  return { refused: counted.refused ?? asleep, headers: counted.headers };
+}
+
+function note(
+  { house, request }: Exchange,
+  { device, ledger }: Resident,
+  matched: Matched,
+  body: string,
+  turnedAway: boolean,
+) {
+  return ledger.note({
+    at: new Date(house.clock.now()).toISOString(),
+    purpose: matched.purpose,
+    method: request.method ?? 'GET',
+    ...withoutSecrets(request, device.definition.auth),
+    body,
+    turnedAway,
+  });
 }
 
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
@@ -228,7 +200,6 @@ function parseBody(text: string, type: string): Json {
   }
 }
 
-function withoutSecrets(headers: IncomingMessage['headers']): Record<string, string> {
-  const kept = Object.entries(headers).filter(([name]) => name !== 'authorization' && name !== 'cookie');
-  return Object.fromEntries(kept.map(([name, value]) => [name, String(value)]));
+function plain(status: number, body: Json): Reply {
+  return { status, headers: {}, body };
 }

@@ -95,7 +95,7 @@ export const conduct = z.strictObject({
   status: z.int().min(200).max(599).optional(),
   headers: z.record(z.string(), z.string()).optional(),
   body: json.optional(),
-  oddity: z.enum(['html', 'empty', 'truncated', 'huge', 'drip', 'redirect']).optional(),
+  oddity: z.enum(['html', 'empty', 'truncated', 'nan', 'huge', 'drip', 'redirect']).optional(),
   /** When the device takes a send: `at-once`, `late` (after `hangs`) or `never`. By default at once, and never with an error status. */
   acts: z.enum(['at-once', 'late', 'never']).optional(),
   hangs: duration.optional(),
@@ -239,3 +239,9 @@ export type Refusal = z.output<typeof refusal>;
 export type Route = z.output<typeof route>;
 export type ScriptEvent = z.output<typeof scriptEvent>;
 export const script = z.array(scriptEvent);
+
+/** What a map of the devices file has for this value; never what every object inherits. */
+export function entryOf<T>(map: Readonly<Record<string, T>> | undefined, value: Json): T | undefined {
+  const key = String(value);
+  return map && Object.hasOwn(map, key) ? map[key] : undefined;
+}

@@ -2,7 +2,7 @@
  * What a field shows over time. A course is planned when a value is taken and then only looked up,
  * so a reading depends on the clock alone and needs no timers.
  */
-import type { FieldBehaviour, Json } from './behaviour.ts';
+import { entryOf, type FieldBehaviour, type Json } from './behaviour.ts';
 
 /** From `at` on the field shows `to`. */
 export interface Leg {
@@ -81,7 +81,7 @@ export function plan(
   own.push(...legs);
   if (arrivesAt === undefined) return { own, others: words, aim };
   const others: Record<string, Leg[]> = { ...words };
-  for (const [field, value] of Object.entries(behaviour.also?.[String(endsAs)] ?? {}))
+  for (const [field, value] of Object.entries(entryOf(behaviour.also, endsAs) ?? {}))
     others[field] = [...(others[field] ?? []), { at: arrivesAt, to: value }];
   if (behaviour.flaps) {
     own.push({ at: arrivesAt, to: endsAs, flap: { everyMs: behaviour.flaps.every, other: shown } });
@@ -104,7 +104,7 @@ function travel(aim: Json, shown: Json, behaviour: FieldBehaviour, beginAt: numb
   const { ramps, travels } = behaviour;
   if (ramps && typeof aim === 'number' && typeof shown === 'number')
     return rampTo(aim, shown, ramps, beginAt);
-  const word = travels?.shows[String(aim)];
+  const word = entryOf(travels?.shows, aim);
   if (travels && word !== undefined && aim !== shown) {
     const onTheWay = { at: beginAt, to: word };
     if (travels.stuck) return { legs: [onTheWay], words: {}, arrivesAt: undefined, endsAs: word };

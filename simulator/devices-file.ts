@@ -8,8 +8,9 @@ import {
   type Json,
   type Limit,
   limit,
-  OPTION_NAMES,
+  type ScriptEvent,
 } from './behaviour.ts';
+import { check, DevicesFileError } from './mistakes.ts';
 
 /** A device as written, with its profiles merged in: what a changed behaviour is merged over before it is checked again. */
 export type WrittenDevice = Readonly<Record<string, Json>>;
@@ -17,11 +18,6 @@ export type WrittenDevice = Readonly<Record<string, Json>>;
 export interface DevicesFile {
   readonly limits: Readonly<Record<string, Limit>>;
   readonly devices: Readonly<Record<string, WrittenDevice>>;
-}
-
-/** The file, or a device in it, is wrong. The message lists every mistake with its place. */
-export class DevicesFileError extends Error {
-  override readonly name = 'DevicesFileError';
 }
 
 const written = z.record(z.string(), z.json());
@@ -42,8 +38,10 @@ export async function loadDevicesFile(source: string | object): Promise<DevicesF
   const devices: Record<string, WrittenDevice> = {};
   for (const [id, device] of Object.entries(file.devices)) {
     try {
-      devices[id] = withProfiles(id, device, file.profiles);
-      const { limit: named } = checkDevice(id, devices[id]);
+      const merged = withProfiles(id, device, file.profiles);
+      devices[id] = merged;
+      const { limit: named, script } = checkDevice(id, merged);
+      checkScript(id, merged, script);
       if (typeof named === 'string' && !file.limits[named])
         mistakes.push(`devices.${id}.limit: there is no "${named}" under limits`);
     } catch (error) {
@@ -58,35 +56,43 @@ export async function loadDevicesFile(source: string | object): Promise<DevicesF
 /** Options as they hold, defaults filled in. Throws DevicesFileError naming `devices.<id>.<option>`. */
 export function checkDevice(id: string, device: WrittenDevice): DeviceDefinition {
   const definition = check(deviceDefinition, device, `devices.${id}`);
-  const known = Object.keys(definition.state);
-  for (const field of namedFields(definition)) {
-    if (!known.includes(field))
-      throw new DevicesFileError(
-        `devices.${id}: names the field "${field}", which its state lacks; there are ${known.join(', ')}`,
-      );
-  }
+  for (const field of namedFields(definition)) checkField(id, definition, field);
   return definition;
 }
 
-/** Maps merge, everything else replaces, null removes: how profiles, and changes while it runs, are laid over each other. */
+/** What a script will do must hold when its time comes. Throws DevicesFileError. */
+export function checkScript(id: string, device: WrittenDevice, events: readonly ScriptEvent[]): void {
+  const definition = checkDevice(id, device);
+  for (const event of events) {
+    for (const field of Object.keys(event.set ?? {})) checkField(id, definition, field);
+    if (event.behaviour) checkDevice(id, mergeOver(device, event.behaviour));
+  }
+}
+
+/**
+ * Lays options over others, as a device over its profile: an option replaces, `null` removes, and `fields` merges field by field.
+ * Deeper down, and for `shows`, null is a value like any other.
+ */
 export function mergeOver(below: WrittenDevice, above: WrittenDevice): WrittenDevice {
   const merged: Record<string, Json> = { ...below };
   for (const [key, value] of Object.entries(above)) {
     const under = merged[key];
-    // A field's state may well be null: there it is a value.
-    if (key === 'state' && isMap(value) && isMap(under)) merged[key] = { ...under, ...value };
-    else if (value === null) delete merged[key];
-    else if (isMap(value) && isMap(under)) merged[key] = mergeOver(under, value);
+    if (value === null && key !== 'shows') delete merged[key];
+    else if (key === 'fields' && isMap(value)) merged[key] = mergeFields(isMap(under) ? under : {}, value);
+    else if (['state', 'labels', 'actions'].includes(key) && isMap(value) && isMap(under))
+      merged[key] = { ...under, ...value };
     else merged[key] = value;
   }
   return merged;
 }
 
-/** Throws DevicesFileError that names each place and what is wrong there. */
-export function check<T extends z.ZodType>(schema: T, value: unknown, place: string): z.output<T> {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  throw new DevicesFileError(result.error.issues.flatMap((issue) => describe(issue, place)).join('\n'));
+function mergeFields(below: WrittenDevice, above: WrittenDevice): WrittenDevice {
+  const merged: Record<string, Json> = { ...below };
+  for (const [field, options] of Object.entries(above)) {
+    const under = merged[field];
+    merged[field] = isMap(options) && isMap(under) ? mergeOver(under, options) : options;
+  }
+  return merged;
 }
 
 function withProfiles(
@@ -98,36 +104,36 @@ function withProfiles(
   let merged: WrittenDevice = {};
   for (const name of Array.isArray(profile) ? profile : [profile]) {
     const found = profiles[String(name)];
-    if (!found)
-      throw new DevicesFileError(
-        `devices.${id}.profile: there is no profile "${name}"; there are ${Object.keys(profiles).join(', ') || 'none'}`,
-      );
+    if (!found) {
+      const there = Object.keys(profiles).join(', ') || 'none';
+      throw new DevicesFileError(`devices.${id}.profile: there is no profile "${name}"; there are ${there}`);
+    }
     merged = mergeOver(merged, found);
   }
   return mergeOver(merged, own);
 }
 
+function checkField(id: string, definition: DeviceDefinition, field: string): void {
+  if (Object.hasOwn(definition.state, field)) return;
+  const there = Object.keys(definition.state).join(', ');
+  throw new DevicesFileError(
+    `devices.${id}: names the field "${field}", which its state lacks; there are ${there}`,
+  );
+}
+
+/** Every field that an option mentions. */
 function namedFields(definition: DeviceDefinition): string[] {
-  const behaviours = [definition, ...Object.values(definition.fields)];
-  return [
-    ...Object.keys(definition.fields),
-    ...behaviours.flatMap((one) =>
-      [one.mirrors, one.ramps?.says?.field].filter((field) => field !== undefined),
-    ),
-    ...behaviours.flatMap((one) => Object.values(one.also ?? {}).flatMap((values) => Object.keys(values))),
-    ...behaviours.flatMap((one) =>
-      (one.refuses ?? []).flatMap((refusal) => Object.keys(refusal.unless ?? {})),
-    ),
-    ...definition.routes.flatMap((route) => Object.keys(route.send ?? {})),
-    ...definition.script.flatMap((event) => Object.keys(event.set ?? {})),
-    ...Object.values(definition.actions).flatMap((action) =>
-      'toggles' in action
-        ? Object.keys(action.toggles)
-        : 'sets' in action
-          ? Object.keys(action.sets)
-          : [action.counts],
-    ),
-  ];
+  const perField = [definition, ...Object.values(definition.fields)].flatMap((options) => [
+    ...[options.mirrors, options.ramps?.says?.field].filter((field) => field !== undefined),
+    ...Object.values(options.also ?? {}).flatMap(Object.keys),
+    ...(options.refuses ?? []).flatMap((refusal) => Object.keys(refusal.unless ?? {})),
+  ]);
+  const perAction = Object.values(definition.actions).flatMap((action) => {
+    if ('counts' in action) return [action.counts];
+    return Object.keys('sets' in action ? action.sets : action.toggles);
+  });
+  const perRoute = definition.routes.flatMap((route) => Object.keys(route.send ?? {}));
+  return [...Object.keys(definition.fields), ...perField, ...perAction, ...perRoute];
 }
 
 async function readYaml(path: string): Promise<unknown> {
@@ -142,45 +148,6 @@ async function readYaml(path: string): Promise<unknown> {
   } catch (error) {
     throw new DevicesFileError(`${path} is no valid YAML or JSON: ${(error as Error).message}`);
   }
-}
-
-function describe(issue: z.core.$ZodIssue, place: string): string[] {
-  const at = [place, ...issue.path.map(String)].join('.');
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => `${at}.${key}: there is no such option${didYouMean(key)}`);
-  // Of a union's branches, the one that got furthest says best what is wrong.
-  if (issue.code === 'invalid_union' && issue.errors.length > 0) {
-    const depth = (branch: z.core.$ZodIssue[]) =>
-      Math.max(0, ...branch.map((one) => one.path.length + (one.code === 'invalid_type' ? 0 : 1)));
-    const best = [...issue.errors].sort((a, b) => depth(b) - depth(a))[0] ?? [];
-    return best.flatMap((inner) => describe(inner, at));
-  }
-  return [`${at}: ${issue.message}`];
-}
-
-function didYouMean(key: string): string {
-  const near = OPTION_NAMES.map((name) => ({
-    name,
-    distance: editDistance(key.toLowerCase(), name.toLowerCase()),
-  }))
-    .filter(({ distance }) => distance <= 2)
-    .sort((a, b) => a.distance - b.distance)[0];
-  return near ? `; did you mean ${near.name}?` : '; docs/simulator.md lists them all';
-}
-
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++)
-      next[j] = Math.min(
-        (row[j] ?? 0) + 1,
-        (next[j - 1] ?? 0) + 1,
-        (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1),
-      );
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }
 
 function isMap(value: Json | undefined): value is Record<string, Json> {

@@ -17,6 +17,7 @@ export interface Counters {
     turnedAway: number;
   };
   reads: { arrived: number; turnedAway: number };
+  /** Refreshes and wakes that were not turned away. */
   refreshes: number;
   wakes: number;
   /** Connections torn before the request was read. */
@@ -29,7 +30,7 @@ export interface ReceivedRequest {
   readonly purpose: Purpose;
   readonly method: string;
   readonly path: string;
-  /** Without authorization. */
+  /** Without secrets. */
   readonly headers: Readonly<Record<string, string>>;
   /** At most 4096 characters. */
   readonly body: string;
@@ -75,8 +76,7 @@ export function createLedger(): Ledger {
       counters.requests++;
       if (request.purpose === 'send') counters.sends[request.turnedAway ? 'turnedAway' : 'arrived']++;
       else if (request.purpose === 'read') counters.reads[request.turnedAway ? 'turnedAway' : 'arrived']++;
-      else if (request.purpose === 'refresh') counters.refreshes++;
-      else counters.wakes++;
+      else if (!request.turnedAway) counters[request.purpose === 'refresh' ? 'refreshes' : 'wakes']++;
       return entry;
     },
     acted(request) {

@@ -1,5 +1,5 @@
 /** Which device a request is for, and what it wants of it. */
-import type { Conduct, Json } from './behaviour.ts';
+import { type Conduct, entryOf, type Json } from './behaviour.ts';
 import type { Device, Values } from './device.ts';
 
 export interface IncomingRequest {
@@ -59,7 +59,7 @@ function actionMatch(
 ): Matched | undefined {
   const device = found.devices[0];
   if (action === 'refresh' || action === 'wake') return { ...found, name: action, purpose: action };
-  if (!device?.definition.actions[action]) return undefined;
+  if (!device || !entryOf(device.definition.actions, action)) return undefined;
   return { ...found, name: action, purpose: 'send', fieldsIn: () => ({}), action };
 }
 
@@ -116,14 +116,18 @@ function ownFields(
   device: Device,
 ): Values | string {
   const values: Record<string, Json> = {};
-  for (const [name, text] of Object.entries(inPath)) if (name in device.definition.state) values[name] = text;
+  for (const [name, text] of Object.entries(inPath))
+    if (Object.hasOwn(device.definition.state, name)) values[name] = text;
   for (const [field, place] of Object.entries(places)) {
     const value =
       place === '.'
         ? body
         : place
             .split('.')
-            .reduce<Json | undefined>((inner, key) => (isMap(inner) ? inner[key] : undefined), body);
+            .reduce<Json | undefined>(
+              (inner, key) => (isMap(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
+              body,
+            );
     if (value !== undefined) values[field] = value;
   }
   return Object.keys(values).length > 0 ? typed(values, device) : 'none of its fields is in this request';
@@ -131,9 +135,10 @@ function ownFields(
 
 function plainFields(body: Json, device: Device): Values | string {
   if (!isMap(body)) return 'the body must be a JSON object of fields and values';
-  const unknown = Object.keys(body).filter((field) => !(field in device.definition.state));
+  const unknown = Object.keys(body).filter((field) => !Object.hasOwn(device.definition.state, field));
   if (unknown.length > 0)
     return `no such field: ${unknown.join(', ')}; there are ${Object.keys(device.definition.state).join(', ')}`;
+  if (Object.keys(body).length === 0) return 'the body names no field';
   return typed(body, device);
 }
 
@@ -147,7 +152,7 @@ function typed(values: Readonly<Record<string, Json>>, device: Device): Values |
     if (
       (typeof like === 'number' || typeof like === 'boolean') &&
       typeof value !== typeof like &&
-      !understands?.[String(value)]
+      entryOf(understands, value) === undefined
     )
       return `${field} must be a ${typeof like}`;
     result[field] = value;

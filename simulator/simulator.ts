@@ -7,8 +7,11 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { createAdmin } from './admin.ts';
 import { answer } from './answering.ts';
+import type { ClockKind } from './clock.ts';
+import type { Device } from './device.ts';
 import { loadDevicesFile } from './devices-file.ts';
-import { createHouse, type House, type Kept } from './house.ts';
+import { catchUp } from './due.ts';
+import { createHouse, type House } from './house.ts';
 
 export interface Simulator {
   /** `http://127.0.0.1:PORT`, without a trailing slash. */
@@ -25,38 +28,47 @@ export interface SimulatorOptions {
   readonly host?: string;
   /** Path of a devices file, or what such a file holds. */
   readonly devices: string | object;
+  /** Default `real`. */
+  readonly clock?: ClockKind;
 }
 
 /** Throws DevicesFileError for a wrong devices file, and what `listen` throws for a port in use. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
-  const house = createHouse(await loadDevicesFile(options.devices));
+  const house = createHouse(await loadDevicesFile(options.devices), options.clock ?? 'real');
   const host = options.host ?? '127.0.0.1';
   const closing = new AbortController();
   const admin = getRequestListener(createAdmin(house).fetch);
+  const devices = devicesListener(house, closing.signal, null);
   const server = createServer((request, response) => {
-    if (/^\/admin(\/|$|\?)/.test(request.url ?? '')) return void admin(request, response);
-    return devicesListener(house, closing.signal)(request, response);
+    if (/^\/admin(\/|$|\?)/.test(request.url ?? '')) void admin(request, response);
+    else devices(request, response);
   });
   const port = await listen(server, options.port ?? 0, host);
   const own: OwnPort[] = [];
-  for (const kept of house.devices.values())
-    if (kept.device.definition.port !== undefined)
-      own.push(await openOwnPort(house, kept, host, closing.signal));
+  const close = async () => {
+    closing.abort();
+    await Promise.all([stop(server), ...own.map((one) => one.close())]);
+  };
+  try {
+    for (const { device } of house.residents.values())
+      if (device.definition.port !== undefined)
+        own.push(await openOwnPort(house, device, host, closing.signal));
+  } catch (error) {
+    await close();
+    throw error;
+  }
   return {
     url: `http://${inUrl(host)}:${port}`,
     deviceUrls: Object.fromEntries(own.map(({ id, url }) => [id, url])),
-    async close() {
-      closing.abort();
-      await Promise.all([stop(server), ...own.map((one) => one.close())]);
-    },
+    close,
   };
 }
 
-function devicesListener(house: House, closing: AbortSignal, only?: string): RequestListener {
+function devicesListener(house: House, closing: AbortSignal, only: string | null): RequestListener {
   return (request, response) => {
-    answer(house, request, response, closing, only).catch((error: unknown) => {
+    answer({ house, request, response, closing, only }).catch((error: unknown) => {
       // The client went away in the middle of its request: nobody is left to answer.
-      if (request.destroyed || response.destroyed || closing.aborted) return;
+      if (response.destroyed || response.headersSent || closing.aborted) return;
       response.writeHead(500, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ error: `the simulator broke: ${(error as Error).message}` }));
     });
@@ -72,18 +84,23 @@ interface OwnPort {
 const LOOK_EVERY_MS = 20;
 
 /** Listens only while the device isn't `down`, so that a request to it then is a refused connection. */
-async function openOwnPort(house: House, kept: Kept, host: string, closing: AbortSignal): Promise<OwnPort> {
-  const { id } = kept.device;
+async function openOwnPort(
+  house: House,
+  device: Device,
+  host: string,
+  closing: AbortSignal,
+): Promise<OwnPort> {
+  const { id } = device;
   const open = async (port: number) => {
     const server = createServer(devicesListener(house, closing, id));
     return { server, port: await listen(server, port, host) };
   };
-  let { server, port } = await open(kept.device.definition.port ?? 0);
+  let { server, port } = await open(device.definition.port ?? 0);
   let listening = true;
   let changing: Promise<void> = Promise.resolve();
   const look = async () => {
-    kept.device.catchUp(house.clock.now());
-    const wanted = !kept.device.definition.down;
+    catchUp(device, house.clock.now());
+    const wanted = !device.definition.down;
     if (wanted === listening || closing.aborted) return;
     if (wanted) ({ server, port } = await open(port));
     else await stop(server);
@@ -91,7 +108,8 @@ async function openOwnPort(house: House, kept: Kept, host: string, closing: Abor
   };
   await look();
   const timer = setInterval(() => {
-    changing = changing.then(look);
+    // Where its port was taken meanwhile, the next look tries again.
+    changing = changing.then(look).catch(() => undefined);
   }, LOOK_EVERY_MS);
   return {
     id,

@@ -1,6 +1,7 @@
 /** What an API checks before it troubles a device: who asks, how often, and whether the device is awake. */
+import type { IncomingMessage } from 'node:http';
 import type { DeviceDefinition, Json, Limit } from './behaviour.ts';
-import type { Device } from './device.ts';
+import { type Device, isAsleep } from './device.ts';
 
 export interface Refused {
   readonly status: number;
@@ -63,9 +64,26 @@ export function notSignedIn(
   }
 }
 
+/** Path and headers as they may be shown to anybody. */
+export function withoutSecrets(
+  { url = '/', headers }: IncomingMessage,
+  auth: DeviceDefinition['auth'],
+): { path: string; headers: Record<string, string> } {
+  const { pathname, searchParams } = new URL(url, 'http://simulator');
+  for (const name of auth && 'query' in auth ? Object.keys(auth.query) : [])
+    if (searchParams.has(name)) searchParams.set(name, 'hidden');
+  const own = auth && 'header' in auth ? Object.keys(auth.header) : [];
+  const secret = ['authorization', 'cookie', ...own.map((name) => name.toLowerCase())];
+  const shown = Object.entries(headers).filter(([name]) => !secret.includes(name));
+  return {
+    path: searchParams.size > 0 ? `${pathname}?${searchParams}` : pathname,
+    headers: Object.fromEntries(shown.map(([name, value]) => [name, String(value)])),
+  };
+}
+
 export function stillAsleep(device: Device, purpose: 'send' | 'read', now: number): Refused | undefined {
   const { sleeps } = device.definition;
-  if (!sleeps || !('untilWoken' in sleeps) || !device.asleep(now)) return undefined;
+  if (!sleeps || !('untilWoken' in sleeps) || !isAsleep(device, now)) return undefined;
   if (purpose === 'read' && sleeps.reads === 'cached') return undefined;
   return { status: sleeps.status, headers: {}, body: sleeps.body ?? { error: 'the device is asleep' } };
 }
