@@ -1,0 +1,344 @@
+/** What becomes of a command, told from recorded series of readings. One letter of time is one second. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { FieldDefinition, SettlePolicy } from '../../domain/catalogue/definition.ts';
+import type { Sample } from '../../domain/exchange.ts';
+import type { Verdict } from '../../domain/outcome.ts';
+import { absorb, emptyStory, judge, type SettleQuestion, samplesOf } from '../../domain/settle.ts';
+import type { Reading, Value } from '../../domain/values.ts';
+import { celsius, choice, field, percent } from './definitions.ts';
+
+const SENT_AT = 1_000_000;
+
+/** Readings one second apart, from one second after the send; null is unreadable. */
+type Series = readonly (Value | null)[];
+
+interface Circumstances {
+  readonly field?: FieldDefinition;
+  readonly before?: Value | null;
+  readonly policy?: Partial<SettlePolicy>;
+  readonly moving?: readonly boolean[];
+  readonly fault?: readonly boolean[];
+  readonly confirmed?: readonly boolean[];
+}
+
+function question(
+  asked: Value,
+  { field: definition = celsius(), before = null, policy = {} }: Circumstances,
+): SettleQuestion {
+  return {
+    desired: { [definition.name]: asked },
+    fields: { [definition.name]: definition },
+    before: before === null ? {} : { [definition.name]: { kind: 'value', value: before } },
+    policy: {
+      firstMs: 1000,
+      everyMs: 1000,
+      withinMs: 10_000,
+      stableMs: 2000,
+      reads: 2,
+      lagMs: 0,
+      lagReason: null,
+      maxSends: 1,
+      ...policy,
+    },
+    sentAt: SENT_AT,
+  };
+}
+
+function sample(at: number, name: string, value: Value | null, more: Partial<Sample> = {}): Sample {
+  const reading: Reading =
+    value === null ? { kind: 'unreadable', why: 'no answer' } : { kind: 'value', value };
+  return {
+    at,
+    deviceAt: null,
+    fields: { [name]: reading },
+    moving: false,
+    faults: {},
+    confirmed: {},
+    trouble: null,
+    retryAfterMs: null,
+    ...more,
+  };
+}
+
+/** Plays a series, repeating its last reading until the question is answered. */
+function play(asked: Value, series: Series, circumstances: Circumstances = {}) {
+  const asking = question(asked, circumstances);
+  const name = Object.keys(asking.fields)[0] ?? '';
+  let story = emptyStory;
+  for (let second = 1; second < 1000; second += 1) {
+    const at = SENT_AT + second * 1000;
+    const index = Math.min(second, series.length) - 1;
+    const last = (list: readonly boolean[] | undefined) => list?.[Math.min(second, list.length) - 1];
+    const moving = last(circumstances.moving) ?? false;
+    const fault = last(circumstances.fault);
+    const confirmed = last(circumstances.confirmed);
+    story = absorb(
+      asking,
+      story,
+      sample(at, name, series[index] ?? null, {
+        moving,
+        ...(fault === undefined ? {} : { faults: { jammed: fault ? 'raised' : 'clear' } }),
+        ...(confirmed === undefined ? {} : { confirmed: { [name]: confirmed } }),
+      }),
+    );
+    const judgement = judge(asking, story, at);
+    if (judgement.kind === 'done') {
+      const verdict = judgement.fields[name];
+      assert.ok(verdict);
+      return { ...verdict, afterSeconds: second, story };
+    }
+  }
+  throw new Error('never decided');
+}
+
+describe('one field, read once a second for ten seconds', () => {
+  const cases: readonly [
+    name: string,
+    asked: Value,
+    series: Series,
+    expected: Verdict,
+    circumstances?: Circumstances,
+  ][] = [
+    ['is verified once it reads as asked and stays so', 26, [24, 24, 26, 26, 26], 'verified', { before: 24 }],
+    ['is unchanged when it is acknowledged but never moves', 26, [24], 'unchanged', { before: 24 }],
+    [
+      'is different when it stops on the way',
+      80,
+      [40, 55, 55],
+      'different',
+      { before: 30, field: percent('position') },
+    ],
+    ['is different, not unchanged, when the value before is not known', 26, [24], 'different'],
+    ['is different when it moved and went back', 26, [24, 25, 24], 'different', { before: 24 }],
+    [
+      'is different after one right reading only: that was an echo',
+      80,
+      [80, 0],
+      'different',
+      { before: 40, field: percent('position') },
+    ],
+    [
+      'is superseded when it was reached and then left',
+      21,
+      [21, 21, 19],
+      'superseded',
+      { before: 19, policy: { stableMs: 5000 } },
+    ],
+    [
+      'is unsettled while it moves at the deadline',
+      80,
+      [41, 42, 43],
+      'unsettled',
+      { before: 40, field: percent('position'), moving: [true] },
+    ],
+    [
+      'is unsettled while its value still changes at the deadline',
+      80,
+      [41, 42, 43, 44, 45, 46, 47, 48, 49, 50],
+      'unsettled',
+      { before: 40, field: percent('position') },
+    ],
+    [
+      'is unsettled when it flaps',
+      'on',
+      Array.from({ length: 16 }, (_, index) => (index % 2 === 0 ? 'off' : 'on')),
+      'unsettled',
+      { field: choice('power', { on: 'on', off: 'off' }), before: 'off' },
+    ],
+    ['is unreadable when no reading comes', 26, [null], 'unreadable', { before: 24 }],
+    [
+      'is unreadable when the device goes away after a reading',
+      26,
+      [24, 24, null],
+      'unreadable',
+      { before: 24 },
+    ],
+    [
+      'survives a lost reading now and then',
+      26,
+      [24, null, 24, null, 26, 26, 26],
+      'verified',
+      { before: 24 },
+    ],
+    [
+      'starts the stable window anew after a lost reading',
+      26,
+      [26, null, 26, 26, 26],
+      'verified',
+      { before: 24 },
+    ],
+    [
+      'is a fault, not verified, while a declared fault is raised',
+      'locked',
+      ['locked'],
+      'fault',
+      { field: choice('lock', { locked: 'L', unlocked: 'U' }), before: 'unlocked', fault: [true] },
+    ],
+    [
+      'is verified when the fault clears in time',
+      'locked',
+      ['locked'],
+      'verified',
+      {
+        field: choice('lock', { locked: 'L', unlocked: 'U' }),
+        before: 'unlocked',
+        fault: [true, true, false],
+      },
+    ],
+    [
+      'is different when the value is right but its confirmation does not hold',
+      'locked',
+      ['locked'],
+      'different',
+      {
+        field: choice('lock', { locked: 'L', unlocked: 'U' }, { confirm: 'x' }),
+        confirmed: [false],
+        before: 'unlocked',
+      },
+    ],
+    [
+      'is verified within a tolerance that lies below a step',
+      70,
+      [69.6],
+      'verified',
+      { field: percent('position', { step: 1 }), before: 40 },
+    ],
+  ];
+  for (const [name, asked, series, expected, circumstances] of cases) {
+    it(name, () => assert.equal(play(asked, series, circumstances).verdict, expected));
+  }
+
+  it('never verifies on one read, however long it is', () => {
+    const { afterSeconds } = play(26, [26], { before: 24, policy: { stableMs: 0 } });
+    assert.equal(afterSeconds, 2);
+  });
+
+  it('gives a value that turned right just before the deadline its stable window', () => {
+    const { verdict, afterSeconds } = play(26, [24, 24, 24, 24, 24, 24, 24, 24, 24, 26], { before: 24 });
+    assert.equal(verdict, 'verified');
+    assert.equal(afterSeconds, 12);
+  });
+
+  it('does not end before the deadline unless it is verified', () => {
+    assert.equal(play(80, [55], { before: 40, field: percent('position') }).afterSeconds, 10);
+  });
+
+  it('says what it waits for while the device may still show the old value', () => {
+    const asking = question(26, {
+      before: 24,
+      policy: { lagMs: 5000, lagReason: 'waiting for the device to wake' },
+    });
+    const early = judge(
+      asking,
+      absorb(asking, emptyStory, sample(SENT_AT + 1000, 'temperature', 24)),
+      SENT_AT + 1000,
+    );
+    assert.equal(
+      early.kind === 'wait' && early.note,
+      'temperature reads 24 °C, asked 26 °C; waiting for the device to wake',
+    );
+  });
+
+  it('reads again when the API asked for a pause, not sooner', () => {
+    const asking = question(26, { before: 24 });
+    const story = absorb(
+      asking,
+      emptyStory,
+      sample(SENT_AT + 1000, 'temperature', null, { trouble: 'HTTP 429', retryAfterMs: 4000 }),
+    );
+    const judgement = judge(asking, story, SENT_AT + 1000);
+    assert.equal(judgement.kind === 'wait' && judgement.nextReadAt, SENT_AT + 5000);
+  });
+});
+
+describe('several fields', () => {
+  const fields = { temperature: celsius(), mode: choice('mode', { cool: 'cool', heat: 'heat' }) };
+  const asking: SettleQuestion = {
+    ...question(26, { before: 24 }),
+    desired: { temperature: 26, mode: 'heat' },
+    fields,
+    before: { temperature: { kind: 'value', value: 24 }, mode: { kind: 'value', value: 'cool' } },
+  };
+  const at = (second: number, temperature: number, mode: string): Sample => ({
+    ...sample(SENT_AT + second * 1000, 'temperature', temperature),
+    fields: { temperature: { kind: 'value', value: temperature }, mode: { kind: 'value', value: mode } },
+  });
+
+  it('are verified only together', () => {
+    let story = emptyStory;
+    for (const second of [1, 2, 3, 4]) story = absorb(asking, story, at(second, 26, 'cool'));
+    assert.equal(judge(asking, story, SENT_AT + 4000).kind, 'wait');
+  });
+
+  it('keep a verdict of their own at the deadline', () => {
+    let story = emptyStory;
+    for (let second = 1; second <= 10; second += 1) story = absorb(asking, story, at(second, 26, 'cool'));
+    const judgement = judge(asking, story, SENT_AT + 10_000);
+    assert.ok(judgement.kind === 'done');
+    assert.equal(judgement.fields['temperature']?.verdict, 'verified');
+    assert.equal(judgement.fields['mode']?.verdict, 'unchanged');
+  });
+});
+
+describe('the story', () => {
+  it('stays small however often a device changes its mind', () => {
+    const series = Array.from({ length: 900 }, (_, index) => (index % 2 === 0 ? 20 : 25));
+    const { story } = play(26, series, { before: 24, policy: { withinMs: 900_000 } });
+    assert.equal(samplesOf(story).length, 20);
+    assert.ok(JSON.stringify(story).length < 8000);
+  });
+
+  it('keeps how long each value was shown, and how often it was read', () => {
+    const { story } = play(26, [24, 24, 26, 26, 26], { before: 24 });
+    assert.deepEqual(
+      samplesOf(story).map(({ value, reads, firstAt, lastAt }) => [value, reads, lastAt - firstAt]),
+      [
+        [24, 2, 1000],
+        [26, 3, 2000],
+      ],
+    );
+  });
+});
+
+describe('whatever a device shows', () => {
+  const readings = fc.array(fc.option(fc.constantFrom(24, 25, 26), { nil: null }), {
+    minLength: 1,
+    maxLength: 20,
+  });
+
+  it('verified means that its last readings were as asked, twice or more and for the stable window', () => {
+    fc.assert(
+      fc.property(readings, (series) => {
+        const { verdict, afterSeconds } = play(26, series, { before: 24 });
+        if (verdict !== 'verified') return;
+        const shown = (second: number) => series[Math.min(second, series.length) - 1];
+        for (const second of [afterSeconds, afterSeconds - 1, afterSeconds - 2])
+          assert.equal(shown(second), 26);
+      }),
+    );
+  });
+
+  it('unchanged means that no reading ever differed from the value before', () => {
+    fc.assert(
+      fc.property(readings, (series) => {
+        const { verdict } = play(26, series, { before: 24 });
+        if (verdict !== 'unchanged') return;
+        assert.ok(series.slice(0, 10).every((value) => value === null || value === 24));
+      }),
+    );
+  });
+
+  it('an action is done when its confirmation holds, and unchanged when it never does', () => {
+    const pulse = field('pulse', { type: 'action', read: null, confirm: 'x' });
+    assert.equal(
+      play(true, [false, true], { field: pulse, before: false, confirmed: [false, true] }).verdict,
+      'verified',
+    );
+    assert.equal(
+      play(true, [false], { field: pulse, before: false, confirmed: [false] }).verdict,
+      'unchanged',
+    );
+  });
+});
