@@ -26,7 +26,9 @@ export function resolveFields(
 ): Readonly<Record<string, FieldDefinition>> {
   const fields: Record<string, FieldDefinition> = Object.create(null) as Record<string, FieldDefinition>;
   for (const [name, content] of Object.entries(raw)) {
-    fields[name] = resolveField(name, content as RawField, context, (path, message) => report(['fields', name, ...path], message));
+    fields[name] = resolveField(name, content as RawField, context, (path, message) =>
+      report(['fields', name, ...path], message),
+    );
   }
   for (const field of Object.values(fields)) {
     const path: Path = ['fields', field.name];
@@ -51,7 +53,8 @@ function resolveField(name: string, raw: RawField, context: FieldContext, report
   const readback = raw.readback !== 'none';
   const read = readback ? (raw.read ?? defaultRead(key, type, context)) : null;
   if (!readback && raw.read) report(['readback'], 'readback: none contradicts "read": give one of them');
-  if (!readback && readOnly) report(['readback'], 'a readOnly field with readback: none could neither be set nor read');
+  if (!readback && readOnly)
+    report(['readback'], 'a readOnly field with readback: none could neither be set nor read');
   const field: FieldDefinition = {
     name,
     type,
@@ -83,12 +86,20 @@ function resolveField(name: string, raw: RawField, context: FieldContext, report
   checkReadback(field, context, report);
   if (raw.missing === undefined || raw.missing === null) return field;
   const missing = ownValue(field, raw.missing);
-  if (missing === undefined) report(['missing'], `${JSON.stringify(raw.missing)} is no value of this field; allowed: ${allowedValues(field)}`);
+  if (missing === undefined)
+    report(
+      ['missing'],
+      `${JSON.stringify(raw.missing)} is no value of this field; allowed: ${allowedValues(field)}`,
+    );
   return { ...field, missing: missing ?? null };
 }
 
 const list = <Item>(value: Item | readonly Item[] | null | undefined): readonly Item[] =>
-  value === undefined || value === null ? [] : Array.isArray(value) ? (value as readonly Item[]) : [value as Item];
+  value === undefined || value === null
+    ? []
+    : Array.isArray(value)
+      ? (value as readonly Item[])
+      : [value as Item];
 
 function defaultRead(key: string, type: FieldType, { unread, severalRequests }: FieldContext): string | null {
   if (unread || severalRequests || type === 'action') return null;
@@ -101,7 +112,8 @@ const OWN_UNITS: Partial<Record<FieldType, string>> = { percent: '%', celsius: '
 
 function unitOf(raw: RawField, type: FieldType, report: Report): string | null {
   const own = OWN_UNITS[type];
-  if (own !== undefined && raw.unit && raw.unit !== own) report(['unit'], `${type} is in ${own}: for ${raw.unit} write type: number`);
+  if (own !== undefined && raw.unit && raw.unit !== own)
+    report(['unit'], `${type} is in ${own}: for ${raw.unit} write type: number`);
   return own ?? raw.unit ?? null;
 }
 
@@ -109,29 +121,48 @@ function checkNumbers(field: FieldDefinition, raw: RawField, report: Report): vo
   const { min, max, step, tolerance, type, device } = field;
   if (!NUMERIC.includes(type)) {
     for (const key of ['unit', 'min', 'max', 'step', 'tolerance', 'device'] as const) {
-      if (raw[key] !== undefined && raw[key] !== null) report([key], `only percent, celsius and number fields have ${key}; this one is ${type}`);
+      if (raw[key] !== undefined && raw[key] !== null)
+        report([key], `only percent, celsius and number fields have ${key}; this one is ${type}`);
     }
     return;
   }
   if (min !== null && max !== null && min >= max) report(['min'], `${min} is not below max ${max}`);
-  if (type === 'percent' && ((min ?? 0) < 0 || (max ?? 100) > 100)) report([(min ?? 0) < 0 ? 'min' : 'max'], 'a percentage lies between 0 and 100');
-  if (step !== null && min !== null && max !== null && step > max - min) report(['step'], `${step} is more than the whole range from ${min} to ${max}`);
+  if (type === 'percent' && ((min ?? 0) < 0 || (max ?? 100) > 100))
+    report([(min ?? 0) < 0 ? 'min' : 'max'], 'a percentage lies between 0 and 100');
+  if (step !== null && min !== null && max !== null && step > max - min)
+    report(['step'], `${step} is more than the whole range from ${min} to ${max}`);
   if (step !== null && tolerance !== null && tolerance >= step) {
-    report(['tolerance'], `${tolerance} is a whole step (${step}) or more, so a neighbouring value would count: give less than ${step}`);
+    report(
+      ['tolerance'],
+      `${tolerance} is a whole step (${step}) or more, so a neighbouring value would count: give less than ${step}`,
+    );
   }
   if (device.unit !== null && device.range !== null) report(['device'], 'give a unit or a range, not both');
-  const conversion = device.unit === null ? null : field.unit === null ? 'this field has no unit of its own to convert to: give "unit"' : conversionProblem(field.unit, device.unit);
+  const conversion =
+    device.unit === null
+      ? null
+      : field.unit === null
+        ? 'this field has no unit of its own to convert to: give "unit"'
+        : conversionProblem(field.unit, device.unit);
   if (conversion !== null) report(['device', 'unit'], conversion);
-  if (device.range !== null && device.range[0] === device.range[1]) report(['device', 'range'], 'both ends are the same');
-  if (device.range !== null && type !== 'percent' && (min === null || max === null)) report(['device', 'range'], 'needs min and max of ours, for which it stands');
+  if (device.range !== null && device.range[0] === device.range[1])
+    report(['device', 'range'], 'both ends are the same');
+  if (device.range !== null && type !== 'percent' && (min === null || max === null))
+    report(['device', 'range'], 'needs min and max of ours, for which it stands');
 }
 
 function checkReadback(field: FieldDefinition, { severalRequests }: FieldContext, report: Report): void {
   if (field.read !== null || !field.readback) return;
   if (field.confirm !== null) return;
-  if (severalRequests) report(['read'], 'is missing: with several requests say where this field is, e.g. name.body.state');
-  else if (field.readOnly) report(['read'], 'is missing: a field that is only read needs "read" here or on the device');
-  else report(['read'], 'is missing: give "read" (here or on the device), "confirm", or readback: none if it can never be read back');
+  if (severalRequests)
+    report(['read'], 'is missing: with several requests say where this field is, e.g. name.body.state');
+  else if (field.readOnly)
+    report(['read'], 'is missing: a field that is only read needs "read" here or on the device');
+  else
+    report(
+      ['read'],
+      'is missing: give "read" (here or on the device), "confirm", or readback: none if it can never be read back',
+    );
 }
 
 /** A value from the file as a value of the field; any case and any spelling of the device will do. undefined: it is none. */
@@ -141,7 +172,11 @@ export function ownValue(field: FieldDefinition, raw: Value): Value | undefined 
     case 'enum': {
       const text = String(raw).trim().toLowerCase();
       const named = field.values?.find(({ value }) => value.toLowerCase() === text)?.value;
-      return named ?? (field.values ? declaredValue(field.values, raw) : undefined) ?? (field.type === 'onoff' ? onoff(text) : undefined);
+      return (
+        named ??
+        (field.values ? declaredValue(field.values, raw) : undefined) ??
+        (field.type === 'onoff' ? onoff(text) : undefined)
+      );
     }
     case 'percent':
     case 'celsius':
@@ -179,7 +214,11 @@ export function resolveCondition(
       }
       const values = wanted.map((value) => {
         const own = ownValue(field, value);
-        if (own === undefined) report([...path, name], `${JSON.stringify(value)} is no value of ${name}; allowed: ${allowedValues(field)}.${didYouMean(String(value), field.values?.map((known) => known.value) ?? [])}`);
+        if (own === undefined)
+          report(
+            [...path, name],
+            `${JSON.stringify(value)} is no value of ${name}; allowed: ${allowedValues(field)}.${didYouMean(String(value), field.values?.map((known) => known.value) ?? [])}`,
+          );
         return own ?? value;
       });
       return [name, values];

@@ -12,14 +12,21 @@ export interface Layer {
 }
 
 /** A device with its layers merged and its short forms written out. Every key may still be missing. */
-export type MergedDevice = Omit<RawDevice, 'send' | 'read' | 'fields' | 'tags' | 'aliases' | 'deliver' | 'wake' | 'with'> & {
+export type MergedDevice = Omit<
+  RawDevice,
+  'send' | 'read' | 'fields' | 'tags' | 'aliases' | 'deliver' | 'wake' | 'with'
+> & {
   readonly send?: RawStep | readonly RawStep[];
   readonly read?: MergedRead;
   readonly fields?: Readonly<Record<string, RawMap>>;
   readonly tags?: readonly string[];
   readonly aliases?: readonly string[];
   readonly deliver?: { readonly within?: string | 0 };
-  readonly wake?: RawRequest & { readonly until?: string; readonly within?: string | 0; readonly atMost?: number };
+  readonly wake?: RawRequest & {
+    readonly until?: string;
+    readonly within?: string | 0;
+    readonly atMost?: number;
+  };
   readonly with?: Readonly<Record<string, string | number | boolean>>;
   readonly params?: Readonly<Record<string, string | number | boolean>>;
 };
@@ -34,9 +41,16 @@ export function mergeLayers(layers: readonly Layer[]): MergedDevice {
 }
 
 /** The layer in which a value stands that is wrong after merging, and its whole path there: the strongest one that holds most of the path. */
-export function originOf(layers: readonly Layer[], path: Path): { readonly file: string; readonly path: Path } {
+export function originOf(
+  layers: readonly Layer[],
+  path: Path,
+): { readonly file: string; readonly path: Path } {
   const device = layers.at(-1) as Layer;
-  let best = { file: device.file, path: [...(device.path ?? []), ...path], depth: depthIn(device.content, path) };
+  let best = {
+    file: device.file,
+    path: [...(device.path ?? []), ...path],
+    depth: depthIn(device.content, path),
+  };
   for (const { file, path: at, content } of layers.slice(0, -1).reverse()) {
     const depth = depthIn(content, path);
     if (at !== null && depth > best.depth) best = { file, path: [...at, ...path], depth };
@@ -55,7 +69,8 @@ function depthIn(content: unknown, path: Path): number {
   return path.length;
 }
 
-const asMap = (value: unknown, key: string): unknown => (typeof value === 'string' ? { [key]: value } : value);
+const asMap = (value: unknown, key: string): unknown =>
+  typeof value === 'string' ? { [key]: value } : value;
 const asList = (value: unknown): unknown => (value === null || Array.isArray(value) ? value : [value]);
 
 function rewrite(content: RawMap, rewrites: Readonly<Record<string, (value: unknown) => unknown>>): RawMap {
@@ -67,13 +82,17 @@ function rewrite(content: RawMap, rewrites: Readonly<Record<string, (value: unkn
 }
 
 const each = (value: unknown, change: (member: unknown) => unknown): unknown =>
-  isMap(value) ? Object.fromEntries(Object.entries(value).map(([key, member]) => [key, change(member)])) : value;
+  isMap(value)
+    ? Object.fromEntries(Object.entries(value).map(([key, member]) => [key, change(member)]))
+    : value;
 
 const request = (value: unknown): unknown => asMap(value, 'request');
 
 const step = (value: unknown): unknown => {
   const written = request(value);
-  return isMap(written) ? rewrite(written, { for: asList, uses: asList, when: (when) => each(when, asList) }) : written;
+  return isMap(written)
+    ? rewrite(written, { for: asList, uses: asList, when: (when) => each(when, asList) })
+    : written;
 };
 
 const field = (value: unknown): unknown => {
@@ -85,7 +104,11 @@ const field = (value: unknown): unknown => {
 const read = (value: unknown): unknown => {
   const written = request(value);
   if (!isMap(written)) return written;
-  return rewrite(written, { requests: (requests) => each(requests, request), refresh: request, ask: (ask) => asMap(ask, 'topic') });
+  return rewrite(written, {
+    requests: (requests) => each(requests, request),
+    refresh: request,
+    ask: (ask) => asMap(ask, 'topic'),
+  });
 };
 
 /** A device, profile, connection or `defaults` with its short forms written out, so that it can be merged. */

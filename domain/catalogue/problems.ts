@@ -73,7 +73,9 @@ function mistakesOfIssue(issue: Issue, above: Path): readonly Mistake[] {
   if (!issue.message.startsWith('Invalid ') && !issue.message.startsWith('Too '))
     return [{ path, message: issue.message }];
   if (issue.code === 'invalid_union') return unionMistakes(issue, path);
-  return [{ path, message: ownMessage(issue, isSecret(path) ? 'this value is not allowed' : given(issue.input)) }];
+  return [
+    { path, message: ownMessage(issue, isSecret(path) ? 'this value is not allowed' : given(issue.input)) },
+  ];
 }
 
 function ownMessage(issue: Exclude<Issue, { code: 'invalid_union' }>, value: string): string {
@@ -95,7 +97,8 @@ function ownMessage(issue: Exclude<Issue, { code: 'invalid_union' }>, value: str
 }
 
 /** What stands here may be a secret, and is never shown. */
-const isSecret = (path: Path): boolean => path[0] === 'connections' && (path[2] === 'auth' || path[2] === 'secrets');
+const isSecret = (path: Path): boolean =>
+  path[0] === 'connections' && (path[2] === 'auth' || path[2] === 'secrets');
 
 const given = (input: unknown): string =>
   input === undefined ? 'is missing' : `${quoted(input)} is not allowed`;

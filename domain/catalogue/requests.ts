@@ -18,7 +18,10 @@ export function resolveRequest(
   const [own, other] = kind === 'mqtt' ? (['topic', 'request'] as const) : (['request', 'topic'] as const);
   if (raw[other]) report([...path, other], `not on this kind of connection (${kind}): give ${own}`);
   if (!line) {
-    report(path, `is missing "${own}": give ${kind === 'mqtt' ? 'a topic' : 'a method and a path such as "PUT /heater"'}`);
+    report(
+      path,
+      `is missing "${own}": give ${kind === 'mqtt' ? 'a topic' : 'a method and a path such as "PUT /heater"'}`,
+    );
     return null;
   }
   checkPlaceholders(line, scope, [...path, own], report);
@@ -43,7 +46,9 @@ function split(line: string): readonly [string, string] {
 
 function checkBodyForm(body: unknown, as: RequestTemplate['as'], path: Path, report: Report): void {
   if (body === undefined || body === null || as === 'json') return;
-  if (as === 'text' && typeof body === 'object') report(path, 'as: text takes one text (or "=" and an expression), not a tree');
-  const flat = isMap(body) && Object.values(body).every((value) => typeof value !== 'object' || value === null);
+  if (as === 'text' && typeof body === 'object')
+    report(path, 'as: text takes one text (or "=" and an expression), not a tree');
+  const flat =
+    isMap(body) && Object.values(body).every((value) => typeof value !== 'object' || value === null);
   if (as === 'form' && !flat) report(path, 'as: form takes a flat map of names to values');
 }

@@ -19,8 +19,13 @@ export function checkExpression(source: string, scope: Scope, path: Path, report
   const { roots, variables } = expressionReferences(source);
   for (const root of roots) {
     if (scope.roots.includes(root)) continue;
-    const dollar = [...scope.params, ...Object.keys(scope.groups)].includes(root) ? ` Did you mean $${root}?` : didYouMean(root, scope.roots);
-    const allowed = scope.roots.length === 0 ? 'no reply is looked at here' : `a path begins with ${listed(scope.roots)} here`;
+    const dollar = [...scope.params, ...Object.keys(scope.groups)].includes(root)
+      ? ` Did you mean $${root}?`
+      : didYouMean(root, scope.roots);
+    const allowed =
+      scope.roots.length === 0
+        ? 'no reply is looked at here'
+        : `a path begins with ${listed(scope.roots)} here`;
     report(path, `${root} is unknown: ${allowed}.${dollar}`);
   }
   for (const { name, member } of variables) {
@@ -29,15 +34,28 @@ export function checkExpression(source: string, scope: Scope, path: Path, report
       if (scope.params.includes(name)) continue;
       const names = [...scope.params, ...Object.keys(scope.groups)];
       const [near] = nearest(name, names, 1);
-      report(path, `$${name} is unknown: known here are ${listed(names.map((known) => `$${known}`))}.${near ? ` Did you mean $${near}?` : ''}`);
+      report(
+        path,
+        `$${name} is unknown: known here are ${listed(names.map((known) => `$${known}`))}.${near ? ` Did you mean $${near}?` : ''}`,
+      );
     } else if (group !== null) checkMember(name, member, group, path, report);
   }
 }
 
-function checkMember(name: string, member: string | null, members: readonly string[], path: Path, report: Report): void {
-  const allowed = members.length === 0 ? 'there is none here' : `allowed here: ${listed(members.map((known) => `$${name}.${known}`))}`;
+function checkMember(
+  name: string,
+  member: string | null,
+  members: readonly string[],
+  path: Path,
+  report: Report,
+): void {
+  const allowed =
+    members.length === 0
+      ? 'there is none here'
+      : `allowed here: ${listed(members.map((known) => `$${name}.${known}`))}`;
   if (member === null) report(path, `$${name} stands alone: name what you mean of it; ${allowed}`);
-  else if (!members.includes(member)) report(path, `$${name}.${member} is unknown: ${allowed}.${didYouMean(member, members)}`);
+  else if (!members.includes(member))
+    report(path, `$${name}.${member} is unknown: ${allowed}.${didYouMean(member, members)}`);
 }
 
 /** Reports every `{name}` in a path or topic that nothing stands behind. */
@@ -47,9 +65,14 @@ export function checkPlaceholders(text: string, scope: Scope, path: Path, report
     ...['wire', 'kept'].flatMap((group) => (scope.groups[group] ?? []).map((member) => `${group}.${member}`)),
   ];
   for (const [, name = ''] of text.matchAll(/\{([^{}]*)\}/g)) {
-    if (!allowed.includes(name)) report(path, `{${name}} is unknown: allowed here: ${listed(allowed.map((known) => `{${known}}`))}.${didYouMean(name, allowed)}`);
+    if (!allowed.includes(name))
+      report(
+        path,
+        `{${name}} is unknown: allowed here: ${listed(allowed.map((known) => `{${known}}`))}.${didYouMean(name, allowed)}`,
+      );
   }
-  if (/[{}]/.test(text.replace(/\{[^{}]*\}/g, ''))) report(path, 'a brace is not closed, or not opened: write {name}');
+  if (/[{}]/.test(text.replace(/\{[^{}]*\}/g, '')))
+    report(path, 'a brace is not closed, or not opened: write {name}');
 }
 
 /** Checks the expressions in a body: its texts that begin with `=`. */

@@ -1,0 +1,112 @@
+/** One connection: where it goes, how it signs in, and at what pace. */
+import type { Json } from '../values.ts';
+import type { Auth, Connection, ReplyRules } from './definition.ts';
+import { milliseconds } from './durations.ts';
+import type { Report } from './problems.ts';
+import type { RawConnection } from './schema.ts';
+import { checkExpression } from './scope.ts';
+
+export interface ConnectionContext {
+  readonly defaultTimeout: string | 0;
+  readonly defaultReply: ReplyRules;
+  /** Where the built-in simulator listens; null: none runs. */
+  readonly simulatorUrl: string | null;
+}
+
+/** `raw` has its secrets filled in; no message shows a value of it that could be one. */
+export function resolveConnection(
+  name: string,
+  raw: RawConnection,
+  context: ConnectionContext,
+  report: Report,
+): Connection {
+  const kind = raw.kind ?? 'http';
+  for (const [reply, source] of Object.entries(raw.reply ?? {})) {
+    if (source)
+      checkExpression(
+        source,
+        { roots: ['status', 'body', 'headers'], params: [], groups: {} },
+        ['reply', reply],
+        report,
+      );
+  }
+  const reply = Object.entries({ ...context.defaultReply, ...raw.reply }).filter(
+    ([, source]) => source !== null,
+  );
+  return {
+    name,
+    kind,
+    baseUrl: kind === 'mqtt' ? brokerUrl(raw, report) : baseUrl(raw, context.simulatorUrl, report),
+    timeoutMs: milliseconds(raw.timeout ?? context.defaultTimeout),
+    auth: resolveAuth(raw.auth),
+    tls: raw.tls ? { ca: raw.tls.ca ?? null, insecure: raw.tls.insecure ?? false } : null,
+    limits: (raw.limits ?? []).map((limit) => ({
+      requests: limit.requests,
+      perMs: milliseconds(limit.per),
+      keepForReads: limit.keepForReads ?? 0,
+      resetHeader: limit.resetHeader ?? null,
+      remainingHeader: limit.remainingHeader ?? null,
+    })),
+    spacingMs: milliseconds(raw.spacing ?? 0),
+    reply: Object.fromEntries(reply) as ReplyRules,
+  };
+}
+
+function resolveAuth(raw: RawConnection['auth']): Auth {
+  if (raw?.bearer !== undefined) return { kind: 'bearer', token: raw.bearer };
+  if (raw?.basic !== undefined) return { kind: 'basic', ...raw.basic };
+  if (raw?.digest !== undefined) return { kind: 'digest', ...raw.digest };
+  if (raw?.header !== undefined) return { kind: 'header', values: raw.header };
+  if (raw?.query !== undefined) return { kind: 'query', values: raw.query };
+  for (const kind of ['sign', 'oauth', 'login'] as const) {
+    if (raw?.[kind] !== undefined) return { kind, options: raw[kind] as Json };
+  }
+  return { kind: 'none' };
+}
+
+const SIMULATOR = /^simulator:(\/.*)?$/;
+
+function baseUrl(raw: RawConnection, simulatorUrl: string | null, report: Report): string {
+  if (raw.url !== undefined) report(['url'], 'is for mqtt connections: give baseUrl');
+  if (raw.baseUrl === undefined) {
+    report(['baseUrl'], 'is missing: give the address of the API, e.g. http://192.168.1.20');
+    return '';
+  }
+  const [simulated, path] = SIMULATOR.exec(raw.baseUrl) ?? [];
+  if (simulated === undefined) return checkedUrl(raw.baseUrl, ['http:', 'https:'], 'baseUrl', report);
+  if (simulatorUrl === null) {
+    report(
+      ['baseUrl'],
+      'needs the built-in simulator, and none is running: start it with "readback up" (without --no-simulator), or give the address of a real API',
+    );
+    return raw.baseUrl;
+  }
+  return checkedUrl(
+    `${simulatorUrl.replace(/\/+$/, '')}${path ?? ''}`,
+    ['http:', 'https:'],
+    'baseUrl',
+    report,
+  );
+}
+
+function brokerUrl(raw: RawConnection, report: Report): string {
+  if (raw.baseUrl !== undefined) report(['baseUrl'], 'is for http connections: give url');
+  if (raw.url === undefined) {
+    report(['url'], 'is missing: give the address of the broker, e.g. mqtt://127.0.0.1:1883');
+    return '';
+  }
+  return checkedUrl(raw.url, ['mqtt:', 'mqtts:'], 'url', report);
+}
+
+/** Without its trailing slash. The text itself is shown in no message: it might hold a password. */
+function checkedUrl(text: string, protocols: readonly string[], key: string, report: Report): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const allowed = protocols.map((protocol) => `${protocol}//`).join(' or ');
+  if (url === null || !protocols.includes(url.protocol) || url.hostname === '')
+    report([key], `is no address that begins with ${allowed}`);
+  else if (url.username !== '' || url.password !== '')
+    report([key], 'holds a user name or a password: write them under "auth"');
+  else if (url.search !== '' || url.hash !== '')
+    report([key], 'must not hold "?" or "#": put query parameters under "auth" (query) or into the requests');
+  return text.replace(/\/+$/, '');
+}

@@ -1,0 +1,185 @@
+/** One device: its layers found, merged, and turned into a definition. */
+import type { Connection, DeviceDefinition, SettlePolicy } from './definition.ts';
+import { digestOf } from './digest.ts';
+import { milliseconds } from './durations.ts';
+import { resolveFields } from './fields.ts';
+import { HOME_ASSISTANT_DOMAINS, homeAssistantLayer, removedFields } from './home-assistant.ts';
+import { type Layer, type MergedDevice, mergeLayers } from './layers.ts';
+import { isMap } from './merge.ts';
+import { resolveParams } from './params.ts';
+import { didYouMean, listed, type Report } from './problems.ts';
+import { type ReadContext, readScope, resolveRead, resolveWake } from './reads.ts';
+import { checkExpression } from './scope.ts';
+import { keptNames, resolveSends } from './sends.ts';
+import { checkSettle, DEFAULT_SETTLE, partialSettle } from './settle-policy.ts';
+
+export interface DeviceParts {
+  readonly id: string;
+  readonly device: Layer;
+  /** Outermost last: the profile itself, then what it extends. */
+  readonly profiles: readonly Layer[];
+  readonly defaults: Layer | null;
+  readonly connections: ReadonlyMap<
+    string,
+    { readonly connection: Connection; readonly layer: Layer; readonly secrets: readonly string[] }
+  >;
+}
+
+/** The layers of a device, weakest first. */
+export function layersOf({ device, profiles, defaults, connections }: DeviceParts): readonly Layer[] {
+  const own = [...(defaults === null ? [] : [defaults]), ...[...profiles].reverse(), device];
+  const name = mergeLayers(own).connection;
+  const connection = name ? connections.get(name) : undefined;
+  const entity = device.content.entity;
+  const builtIn: readonly Layer[] =
+    connection?.connection.kind === 'home-assistant' && typeof entity === 'string'
+      ? [
+          {
+            file: '',
+            path: null,
+            content: homeAssistantLayer(
+              entity,
+              [...profiles, device].flatMap(({ content }) => removedFields(content)),
+            ),
+          },
+        ]
+      : [];
+  const [first, ...rest] = own;
+  const below = defaults !== null && first ? [first] : [];
+  return [
+    ...builtIn,
+    ...below,
+    ...(connection ? [connection.layer] : []),
+    ...(defaults === null ? own : rest),
+  ];
+}
+
+/** The definition, as far as it can be had; what is wrong is reported. null: without its connection nothing can be said. */
+export function resolveDevice(
+  parts: DeviceParts,
+  layers: readonly Layer[],
+  report: Report,
+): DeviceDefinition | null {
+  const merged = mergeLayers(layers);
+  const found = connectionOf(merged, parts, report);
+  if (found === null) return null;
+  const { kind } = found.connection;
+  checkEntity(merged, kind, report);
+  const params = {
+    ...resolveParams(merged, typeof merged.profile === 'string', report),
+    ...(merged.entity ? { entity: merged.entity } : {}),
+  };
+  const read = merged.read;
+  if (!merged.fields || Object.keys(merged.fields).length === 0)
+    report(['fields'], 'is missing: give at least one field');
+  const fields = resolveFields(
+    merged.fields ?? {},
+    {
+      unread: read === undefined,
+      severalRequests: read?.requests !== undefined,
+      instanceUnits: kind === 'home-assistant',
+    },
+    report,
+  );
+  const names = Object.keys(params);
+  const context: ReadContext = {
+    kind,
+    params: names,
+    fields: Object.keys(fields),
+    kept: keptNames(merged.send),
+  };
+  const scope = readScope(read, context);
+  for (const { name, read: source, confirm } of Object.values(fields)) {
+    if (source !== null && merged.fields?.[name]?.read)
+      checkExpression(source, scope, ['fields', name, 'read'], report);
+    if (confirm !== null) checkExpression(confirm, scope, ['fields', name, 'confirm'], report);
+  }
+  for (const [name, source] of Object.entries(merged.faults ?? {})) {
+    if (source) checkExpression(source, scope, ['faults', name], report);
+  }
+  if (merged.faults && Object.keys(merged.faults).length > 0 && read === undefined)
+    report(['faults'], 'faults need a "read"');
+  const send = resolveSends(
+    merged.send,
+    { fields, params: names, kind, readable: read !== undefined, secrets: found.secrets },
+    report,
+  );
+  const settle: SettlePolicy = { ...DEFAULT_SETTLE, ...partialSettle(merged.settle ?? {}) };
+  const repeatable = send.some((step) => step.repeatable);
+  checkSettle(settle, repeatable, report);
+  for (const field of Object.values(fields)) {
+    if (field.settle)
+      checkSettle({ ...settle, ...field.settle }, repeatable, (path, message) =>
+        report(['fields', field.name, ...path], message),
+      );
+  }
+  for (const [name, source] of Object.entries(merged.reply ?? {})) {
+    if (source)
+      checkExpression(
+        source,
+        { roots: ['status', 'body', 'headers'], params: names, groups: {} },
+        ['reply', name],
+        report,
+      );
+  }
+  const definition: Omit<DeviceDefinition, 'digest'> = {
+    id: parts.id,
+    name: merged.name ?? parts.id,
+    aliases: merged.aliases ?? [],
+    area: merged.area ?? null,
+    tags: merged.tags ?? [],
+    hint: merged.hint ?? null,
+    connection: found.connection.name,
+    entity: merged.entity ?? null,
+    params,
+    fields,
+    send,
+    read: resolveRead(read, context, report),
+    faults: (merged.faults ?? {}) as Readonly<Record<string, string>>,
+    settle,
+    wake: resolveWake(merged.wake, context, report),
+    deliverWithinMs: milliseconds(merged.deliver?.within ?? '15m'),
+    lane: merged.lane ?? 'queue',
+    reply: (merged.reply ?? {}) as DeviceDefinition['reply'],
+  };
+  return { ...definition, digest: digestOf(definition) };
+}
+
+function connectionOf({ connection: name }: MergedDevice, { connections }: DeviceParts, report: Report) {
+  const known = [...connections.keys()];
+  if (!name) {
+    report(['connection'], `is missing: give the name of a connection (${listed(known)})`);
+    return null;
+  }
+  const found = connections.get(name);
+  if (found === undefined) {
+    report(
+      ['connection'],
+      `there is no connection ${JSON.stringify(name)}; connections: ${listed(known)}.${didYouMean(name, known)}`,
+    );
+    return null;
+  }
+  return found;
+}
+
+function checkEntity({ entity, fields }: MergedDevice, kind: Connection['kind'], report: Report): void {
+  if (kind !== 'home-assistant') {
+    if (entity)
+      report(
+        ['entity'],
+        `only devices on a home-assistant connection have an entity; this connection is ${kind}`,
+      );
+    return;
+  }
+  if (!entity) {
+    report(['entity'], 'is missing: give the entity, e.g. climate.bedroom');
+    return;
+  }
+  const domain = entity.slice(0, entity.indexOf('.'));
+  if (!HOME_ASSISTANT_DOMAINS.includes(domain) && !isMap(fields)) {
+    report(
+      ['entity'],
+      `the fields of ${domain} are not built in (built in: ${listed(HOME_ASSISTANT_DOMAINS)}): give "fields" and "send" yourself`,
+    );
+  }
+}

@@ -1,0 +1,286 @@
+/** From the user's file to a catalogue that the rest of Readback works with, or to everything that is wrong with it, at once. */
+import { checkTimezone, resolveApproval } from './approvals.ts';
+import { resolveConnection } from './connections.ts';
+import type { Catalogue, Connection, DeviceDefinition, ReplyRules, Settings } from './definition.ts';
+import { type DeviceParts, layersOf, resolveDevice } from './devices.ts';
+import { digestOf } from './digest.ts';
+import { type Layer, originOf, written } from './layers.ts';
+import type { RawMap } from './merge.ts';
+import { didYouMean, formatPath, listed, type Path, type Problem } from './problems.ts';
+import type { RawCatalogue } from './schema.ts';
+import { fillSecrets, refuseSecrets } from './secrets.ts';
+import { beside, type ReportIn, readSources, type Sources } from './sources.ts';
+
+export type { Problem } from './problems.ts';
+
+export interface LoadOptions {
+  /** Path of the catalogue, as the user knows it: it stands in every problem. */
+  readonly file: string;
+  /** Rejects or throws where there is no such file. Also reads `include` and `${file:PATH}`, both relative to the catalogue's folder. */
+  readonly readFile: (path: string) => string | Promise<string>;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Where the built-in simulator listens, for `baseUrl: "simulator:"`, e.g. `http://127.0.0.1:4100`. */
+  readonly simulatorUrl?: string | null | undefined;
+}
+
+export type Loaded =
+  | { readonly ok: true; readonly catalogue: Catalogue; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+type ConnectionParts = DeviceParts['connections'];
+
+export async function loadCatalogue(options: LoadOptions): Promise<Loaded> {
+  const { problems, report, shapeDone } = collectProblems();
+  const sources = await readSources(options.file, options.readFile, report);
+  if (sources === null) return { ok: false, problems: problems() };
+  shapeDone();
+  const { main } = sources;
+  if (main.timezone !== undefined)
+    checkTimezone(main.timezone, ['timezone'], (path, message) => report(options.file, path, message));
+  refuseSecretsOutsideConnections(sources, options.file, report);
+  const connections = await resolveConnections(sources, options, report);
+  const devices = resolveDevices(sources, connections, options.file, report);
+  const warnings = [...checkNames(devices, sources, report), ...settingWarnings(main)];
+  const incomplete = problems().some(({ path }) =>
+    /^(devices|profiles|connections|defaults|include)\b/.test(path),
+  );
+  const approvals = sources.approvals.map(({ file, content, index }, position) =>
+    resolveApproval(
+      content,
+      position,
+      {
+        devices,
+        incomplete: incomplete || devices.length < sources.devices.size,
+        timezone: main.timezone ?? null,
+      },
+      (path, message) => report(file, ['approvals', index, ...path], message),
+    ),
+  );
+  if (problems().length > 0) return { ok: false, problems: problems() };
+  const content = {
+    timezone: main.timezone ?? 'UTC',
+    settings: settingsOf(main),
+    connections: mapOf([...connections].map(([name, { connection }]) => [name, connection])),
+    devices: mapOf(devices.map((device) => [device.id, device])),
+    approvals,
+  };
+  return { ok: true, catalogue: { ...content, digest: catalogueDigest(content, sources) }, warnings };
+}
+
+/**
+ * What is wrong with the shape of the file hides what would only follow from it: at the same place, around it or inside it.
+ * `shapeDone` says that from now on mistakes are about the meaning.
+ */
+function collectProblems(): {
+  readonly problems: () => readonly Problem[];
+  readonly report: ReportIn;
+  readonly shapeDone: () => void;
+} {
+  const found = new Map<string, Problem>();
+  const misshapen = new Set<string>();
+  const around = new Set<string>();
+  let shape = true;
+  const report: ReportIn = (file, path, message) => {
+    const places = path.map((_part, index) => `${file}\n${formatPath(path.slice(0, index + 1))}`);
+    const here = places.at(-1) ?? file;
+    if (shape) {
+      misshapen.add(here);
+      // A whole device or section is no single place.
+      for (const place of places.slice(2, -1)) around.add(place);
+    } else if (around.has(here) || places.some((place) => misshapen.has(place))) return;
+    found.set(`${here}\n${message}`, { file, path: formatPath(path), message });
+  };
+  return {
+    problems: () => [...found.values()],
+    report,
+    shapeDone: () => {
+      shape = false;
+    },
+  };
+}
+
+function refuseSecretsOutsideConnections(sources: Sources, file: string, report: ReportIn): void {
+  const {
+    connections: _connections,
+    profiles: _profiles,
+    devices: _devices,
+    approvals: _approvals,
+    ...rest
+  } = sources.main;
+  refuseSecrets(rest, [], (path, message) => report(file, path, message));
+  for (const section of ['profiles', 'devices'] as const) {
+    for (const [name, { file: at, content }] of sources[section]) {
+      refuseSecrets(content, [section, name], (path, message) => report(at, path, message));
+    }
+  }
+  for (const { file: at, content, index } of sources.approvals) {
+    refuseSecrets(content, ['approvals', index], (path, message) => report(at, path, message));
+  }
+}
+
+async function resolveConnections(
+  sources: Sources,
+  options: LoadOptions,
+  report: ReportIn,
+): Promise<ConnectionParts> {
+  const defaults = sources.main.defaults ?? {};
+  const context = {
+    defaultTimeout: defaults.timeout ?? '10s',
+    defaultReply: (defaults.reply ?? {}) as ReplyRules,
+    simulatorUrl: options.simulatorUrl ?? null,
+  } as const;
+  const secretSources = {
+    environment: options.environment,
+    readFile: (path: string) => options.readFile(beside(options.file, path)),
+  };
+  const resolved = new Map<string, { connection: Connection; layer: Layer; secrets: readonly string[] }>();
+  for (const [name, { file, content }] of sources.connections) {
+    const path: Path = ['connections', name];
+    const here = (below: Path, message: string): void => report(file, [...path, ...below], message);
+    const filled = (await fillSecrets(content, secretSources, [], here)) as typeof content;
+    const connection = resolveConnection(name, filled, context, here);
+    const { settle, deliver, lane, reply } = content;
+    const shared = Object.fromEntries(
+      Object.entries({ settle, deliver, lane, reply }).filter(([, value]) => value !== undefined),
+    );
+    resolved.set(name, {
+      connection,
+      layer: { file, path, content: written(shared) },
+      secrets: Object.keys(content.secrets ?? {}),
+    });
+  }
+  return resolved;
+}
+
+function resolveDevices(
+  sources: Sources,
+  connections: ConnectionParts,
+  file: string,
+  report: ReportIn,
+): readonly DeviceDefinition[] {
+  const layer = (
+    section: string,
+    name: string,
+    source: { readonly file: string; readonly content: RawMap },
+  ): Layer => ({
+    file: source.file,
+    path: [section, name],
+    content: written(source.content),
+  });
+  const profiles = new Map(
+    [...sources.profiles].map(([name, source]) => [name, layer('profiles', name, source)]),
+  );
+  const { timeout: _timeout, ...common } = sources.main.defaults ?? {};
+  const defaults: Layer | null =
+    Object.keys(common).length === 0 ? null : { file, path: ['defaults'], content: written(common) };
+  for (const [name, profile] of profiles) chainOf(profile, 'extends', profiles, [name], report);
+  return [...sources.devices].flatMap(([id, source]) => {
+    const device = layer('devices', id, source);
+    const parts: DeviceParts = {
+      id,
+      device,
+      profiles: chainOf(device, 'profile', profiles, [], report),
+      defaults,
+      connections,
+    };
+    const layers = layersOf(parts);
+    const definition = resolveDevice(parts, layers, (path, message) => {
+      const origin = originOf(layers, path);
+      report(origin.file, origin.path, message);
+    });
+    return definition === null ? [] : [definition];
+  });
+}
+
+/** The profiles that a device (by `profile`) or a profile (by `extends`) stands on, nearest first. */
+function chainOf(
+  from: Layer,
+  key: 'profile' | 'extends',
+  profiles: ReadonlyMap<string, Layer>,
+  above: readonly string[],
+  report: ReportIn,
+): readonly Layer[] {
+  const name = from.content[key];
+  if (typeof name !== 'string') return [];
+  const path = [...(from.path ?? []), key];
+  const profile = profiles.get(name);
+  if (profile === undefined) {
+    const known = [...profiles.keys()];
+    report(
+      from.file,
+      path,
+      `there is no profile ${JSON.stringify(name)}; profiles: ${listed(known)}.${didYouMean(name, known)}`,
+    );
+    return [];
+  }
+  if (above.includes(name)) {
+    report(from.file, path, `goes in a circle: ${[...above.slice(above.indexOf(name)), name].join(' → ')}`);
+    return [];
+  }
+  return [profile, ...chainOf(profile, 'extends', profiles, [...above, name], report)];
+}
+
+/** An alias must mean one device. Equal names are only a warning: callers then have to use the ids. */
+function checkNames(
+  devices: readonly DeviceDefinition[],
+  sources: Sources,
+  report: ReportIn,
+): readonly string[] {
+  const warnings: string[] = [];
+  const taken = new Map<string, { readonly id: string; readonly as: 'id' | 'name' | 'alias' }>();
+  for (const { id } of devices) taken.set(id.toLowerCase(), { id, as: 'id' });
+  const file = (id: string): string => sources.devices.get(id)?.file ?? '';
+  for (const { id, name } of devices) {
+    const other = taken.get(name.toLowerCase());
+    if (other !== undefined && other.id !== id)
+      warnings.push(
+        `${file(id)}: devices.${id}.name: ${JSON.stringify(name)} is also the ${other.as} of ${other.id}; callers have to use the ids.`,
+      );
+    else taken.set(name.toLowerCase(), other ?? { id, as: 'name' });
+  }
+  for (const { id, aliases } of devices) {
+    for (const alias of aliases) {
+      const other = taken.get(alias.toLowerCase());
+      if (other !== undefined && other.id !== id)
+        report(
+          file(id),
+          ['devices', id, 'aliases'],
+          `${JSON.stringify(alias)} is also the ${other.as} of ${other.id}: an alias must mean one device`,
+        );
+      else taken.set(alias.toLowerCase(), other ?? { id, as: 'alias' });
+    }
+  }
+  return warnings;
+}
+
+function settingsOf({ settings }: RawCatalogue): Settings {
+  return {
+    operatorWait: settings?.operatorWait ?? 'answer',
+    webhook: settings?.webhook ?? null,
+    decideInTemporalUi: settings?.decideInTemporalUi ?? false,
+  };
+}
+
+const settingWarnings = ({ settings }: RawCatalogue): readonly string[] =>
+  settings?.webhook
+    ? ['settings.webhook is not used yet: nobody is told of a waiting approval; look into the queue.']
+    : [];
+
+/** Without a prototype, so that a stranger's name such as "constructor" finds nothing. */
+function mapOf<Content>(entries: readonly (readonly [string, Content])[]): Readonly<Record<string, Content>> {
+  return Object.assign(Object.create(null) as Record<string, Content>, Object.fromEntries(entries));
+}
+
+/** The same for the same file: neither secrets nor the simulator's port of the day count. */
+function catalogueDigest(content: Omit<Catalogue, 'digest'>, { connections: sources }: Sources): string {
+  const connections = Object.values(content.connections).map(({ auth, ...connection }) => ({
+    ...connection,
+    baseUrl: sources.get(connection.name)?.content.baseUrl ?? connection.baseUrl,
+    auth: auth.kind,
+  }));
+  return digestOf({
+    ...content,
+    devices: Object.values(content.devices).map(({ digest }) => digest),
+    connections,
+  });
+}

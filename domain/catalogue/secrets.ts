@@ -1,0 +1,76 @@
+/** `${NAME}` and `${file:PATH}`: where secrets come from. They stand in connections only. */
+import { isMap } from './merge.ts';
+import type { Path, Report } from './problems.ts';
+
+export interface SecretSources {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly readFile: (path: string) => string | Promise<string>;
+}
+
+const REFERENCE = /\$\{([^{}]*)\}/g;
+
+/** The same tree with every reference filled in. Each one that can't be is reported by its name, never by a value. */
+export async function fillSecrets(
+  tree: unknown,
+  sources: SecretSources,
+  path: Path,
+  report: Report,
+): Promise<unknown> {
+  if (typeof tree === 'string') return fillText(tree, sources, path, report);
+  if (Array.isArray(tree))
+    return Promise.all(tree.map((item, index) => fillSecrets(item, sources, [...path, index], report)));
+  if (!isMap(tree)) return tree;
+  const filled: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(tree))
+    filled[key] = await fillSecrets(value, sources, [...path, key], report);
+  return filled;
+}
+
+async function fillText(text: string, sources: SecretSources, path: Path, report: Report): Promise<string> {
+  let filled = '';
+  let end = 0;
+  for (const match of text.matchAll(REFERENCE)) {
+    filled += text.slice(end, match.index) + (await secret(match[1] ?? '', sources, path, report));
+    end = match.index + match[0].length;
+  }
+  return filled + text.slice(end);
+}
+
+async function secret(
+  reference: string,
+  { environment, readFile }: SecretSources,
+  path: Path,
+  report: Report,
+): Promise<string> {
+  if (reference.startsWith('file:')) {
+    const file = reference.slice('file:'.length);
+    try {
+      const content = (await readFile(file)).trim();
+      if (content === '') report(path, `the file ${file} is empty`);
+      return content;
+    } catch (error) {
+      const code =
+        typeof error === 'object' && error !== null && 'code' in error ? ` (${String(error.code)})` : '';
+      report(path, `the file ${file} can't be read${code}`);
+      return '';
+    }
+  }
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(reference)) {
+    report(path, 'write ${NAME} for an environment variable or ${file:PATH} for a file');
+    return '';
+  }
+  const value = Object.hasOwn(environment, reference) ? environment[reference] : undefined;
+  if (value === undefined || value === '') report(path, `the environment variable ${reference} is not set`);
+  return value ?? '';
+}
+
+/** Reports every `${…}` in a part of the file where none may stand. */
+export function refuseSecrets(tree: unknown, path: Path, report: Report): void {
+  if (typeof tree === 'string') {
+    if (/\$\{[^}]*\}/.test(tree))
+      report(path, '${…} is filled in only inside "connections": secrets stand nowhere else');
+  } else if (Array.isArray(tree))
+    tree.forEach((item, index) => refuseSecrets(item, [...path, index], report));
+  else if (isMap(tree))
+    for (const [key, value] of Object.entries(tree)) refuseSecrets(value, [...path, key], report);
+}
