@@ -19,7 +19,10 @@ export function wayToAsk(requester: Requester): WayToAsk {
   return requester.tasks && requester.elicitation.form && !requester.unattended ? 'form' : 'queue';
 }
 
-/** The questions that are open for the asking client's user; null: none. A command that runs unattended never asks. */
+/**
+ * The questions that are open for the asking client's user; null: none. A command that runs unattended never asks, and
+ * one whose time is over isn't asked about, also where no worker has ended it yet.
+ */
 export function approvalRequests(snapshot: CommandSnapshot): InputRequests | null {
   const { approval, caller } = snapshot.view;
   if (approval === null || approval.by !== 'requester' || caller.unattended || snapshot.cancelRequested)
@@ -53,9 +56,8 @@ function questionOf(
 ): string {
   const { view } = snapshot;
   const changes = Object.entries(view.desired).map(([field, desired]) => {
-    const before = approval.before[field];
-    const from = before === undefined || before === null ? 'unknown' : formatValue(before, null);
-    return `${field}: ${from} → ${formatValue(desired, null)}`;
+    const unit = view.units[field] ?? null;
+    return `${field}: ${formatValue(approval.before[field] ?? null, unit)} → ${formatValue(desired, unit)}`;
   });
   const lines = [
     `Send this to "${plain(view.deviceName, 64)}"? Nothing has been sent yet.`,

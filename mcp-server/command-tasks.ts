@@ -1,8 +1,10 @@
 /** Commands as tasks: the status mapping, and the store that the Tasks extension is served from. */
 import { ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { CommandSnapshot, Commands, Viewer } from '../commands/commands.ts';
+import { sentInWords } from '../domain/message.ts';
 import { approvalRequests } from './approval-request.ts';
 import { commandResult } from './command-result.ts';
+import type { McpOptions } from './options.ts';
 import type { TaskSnapshot } from './task-snapshot.ts';
 import type { TaskStore } from './tasks.ts';
 
@@ -11,12 +13,12 @@ const POLL_WHILE_ASKING_MS = 3_000;
 const POLL_WHILE_ACTIVE_MS = 1_000;
 
 /** Serves every command of `commands` as the task of the same id. */
-export function commandTasks(commands: Commands): TaskStore {
+export function commandTasks(commands: Commands, options: McpOptions): TaskStore {
   const owner = (subject: string): Viewer => ({ kind: 'owner', subject });
   return {
     async describe(taskId, principal) {
       const snapshot = await commands.get(taskId, owner(principal));
-      return snapshot && taskOf(snapshot, Date.now());
+      return snapshot && taskOf(snapshot, Date.now(), options);
     },
     update: (taskId, principal, responses) => commands.answer(taskId, owner(principal), responses, 'form'),
     cancel: (taskId, principal) => commands.cancel(taskId, owner(principal)),
@@ -24,7 +26,7 @@ export function commandTasks(commands: Commands): TaskStore {
 }
 
 /** The one place where the state of a command's workflow becomes the status of a task. */
-export function taskOf(snapshot: CommandSnapshot, now: number): TaskSnapshot {
+export function taskOf(snapshot: CommandSnapshot, now: number, options: McpOptions): TaskSnapshot {
   const facts = {
     taskId: snapshot.commandId,
     createdAt: snapshot.createdAt,
@@ -41,7 +43,7 @@ export function taskOf(snapshot: CommandSnapshot, now: number): TaskSnapshot {
         : { ...facts, status: 'input_required', inputRequests };
     }
     case 'completed':
-      return { ...facts, status: 'completed', result: commandResult(snapshot, now) };
+      return { ...facts, status: 'completed', result: commandResult(snapshot, now, options) };
     case 'cancelled':
       return { ...facts, status: 'cancelled' };
     case 'failed':
@@ -70,14 +72,10 @@ export function statusMessage(snapshot: CommandSnapshot): string {
   const ended = view.result;
   if (ended !== null) return `${ended.outcome}: ${ended.detail}`;
   const doing = live?.note ?? view.note;
-  const parts = [snapshot.cancelRequested ? `cancel requested; ${doing}` : doing, sentInWords(snapshot)];
-  return parts.join(', ');
-}
-
-function sentInWords({ view: { sent } }: CommandSnapshot): string {
-  if (sent.count === 0) return 'nothing sent';
-  const times = sent.count === 1 ? 'once' : `${sent.count} times`;
-  return sent.certain ? `sent ${times}` : `sent ${times}, not certain to have arrived`;
+  const parts = [doing, sentInWords(view)];
+  if (snapshot.cancelRequested) parts.unshift('cancel requested');
+  if (snapshot.overdue) parts.unshift('last known state, since no worker seems to be running');
+  return parts.join('; ');
 }
 
 function pollIntervalMs({ view }: CommandSnapshot): number {

@@ -53,10 +53,10 @@ export function mcpServerFactory(parts: McpParts): McpServerForEra {
     listDevices(commands),
     getDeviceState(commands, options),
     setDeviceState(commands, options),
-    getCommand(commands),
-    cancelCommand(commands),
+    getCommand(commands, options),
+    cancelCommand(commands, options),
   ];
-  const store = commandTasks(commands);
+  const store = commandTasks(commands, options);
 
   return ({ era }) => {
     const modern = era === 'modern';

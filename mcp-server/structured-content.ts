@@ -1,9 +1,10 @@
 /** A command as agents read it: one flat object. */
 import type { CommandSnapshot } from '../commands/commands.ts';
 import type { Phase } from '../domain/command.ts';
+import { commandMessage } from '../domain/message.ts';
 import type { FieldResult, Outcome, SentEvidence, Verdict } from '../domain/outcome.ts';
 import type { Desired, Value } from '../domain/values.ts';
-import { commandMessage } from './message.ts';
+import type { McpOptions } from './options.ts';
 
 export interface ToolCall {
   readonly tool: string;
@@ -45,13 +46,18 @@ export interface StructuredContent {
 const RETRY_AFTER_SECONDS = 5;
 const LONGEST_WAIT_SECONDS = 45;
 
-export function structuredContent(snapshot: CommandSnapshot, now: number, remark = ''): StructuredContent {
+export function structuredContent(
+  snapshot: CommandSnapshot,
+  now: number,
+  options: McpOptions,
+  remark = '',
+): StructuredContent {
   const { view } = snapshot;
   const ended = snapshot.status !== 'running';
   const outcome = view.result?.outcome ?? (snapshot.status === 'cancelled' ? 'cancelled' : undefined);
   const endedAt = view.result?.endedAt ?? snapshot.closedAt;
   return {
-    message: remark + commandMessage(snapshot, now),
+    message: remark + commandMessage(snapshot, now, options.consoleUrl),
     state: ended ? 'ended' : view.phase,
     done: ended,
     commandId: snapshot.commandId,
@@ -88,13 +94,13 @@ function observedIn({ view, live }: CommandSnapshot): Readonly<Record<string, Ob
   }
   for (const [field, reading] of Object.entries(live?.fields ?? {}))
     if (live !== null && reading.kind === 'value' && Object.hasOwn(view.desired, field))
-      observed[field] = { value: reading.value, unit: null, at: isoTime(live.at) };
+      observed[field] = { value: reading.value, unit: view.units[field] ?? null, at: isoTime(live.at) };
   return observed;
 }
 
-/** Only what was really changed and can be put back by the same kind of command. */
+/** Only what was really changed, and can be put back by the same kind of command. */
 function undoOf({ view }: CommandSnapshot): { undo?: ToolCall } {
-  if (view.result?.outcome !== 'verified' || !view.result.safeToSendAgain) return {};
+  if (view.result?.outcome !== 'verified' || !view.result.repeatable) return {};
   const before = Object.entries(view.result.fields).map(([field, result]: [string, FieldResult]) => [
     field,
     result.previous,

@@ -13,6 +13,12 @@ export interface Call {
   readonly progress: ((elapsedMs: number, message: string) => Promise<void>) | null;
 }
 
+export interface Patience {
+  readonly timeoutMs: number;
+  /** Nothing more to wait for. */
+  readonly enough: (snapshot: CommandSnapshot) => boolean;
+}
+
 /** Often enough for a host's time-out to be renewed, seldom enough to cost nothing. */
 const PROGRESS_EVERY_MS = 3_000;
 
@@ -24,21 +30,21 @@ export async function waitForCommand(
   commands: Commands,
   commandId: string,
   call: Call,
-  options: { readonly timeoutMs: number; readonly enough: (snapshot: CommandSnapshot) => boolean },
+  patience: Patience,
 ): Promise<CommandSnapshot | undefined> {
   const viewer = viewerOf(call.requester);
   const startedAt = Date.now();
   for (;;) {
     const elapsedMs = Date.now() - startedAt;
-    const leftMs = Math.max(0, options.timeoutMs - elapsedMs);
+    const leftMs = Math.max(0, patience.timeoutMs - elapsedMs);
     const timeoutMs = call.progress === null ? leftMs : Math.min(leftMs, PROGRESS_EVERY_MS);
     const snapshot = await commands.wait(commandId, viewer, {
       timeoutMs,
       signal: call.signal,
-      until: options.enough,
+      until: patience.enough,
     });
-    if (snapshot === undefined || options.enough(snapshot)) return snapshot;
-    if (call.signal.aborted || Date.now() - startedAt >= options.timeoutMs) return snapshot;
+    if (snapshot === undefined || patience.enough(snapshot)) return snapshot;
+    if (call.signal.aborted || Date.now() - startedAt >= patience.timeoutMs) return snapshot;
     await call.progress?.(Date.now() - startedAt, statusMessage(snapshot));
   }
 }

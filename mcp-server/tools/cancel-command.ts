@@ -1,6 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Commands } from '../../commands/commands.ts';
 import { commandResult } from '../command-result.ts';
+import type { McpOptions } from '../options.ts';
 import { viewerOf } from '../requester.ts';
 import { hasEnded, waitForCommand } from '../waiting.ts';
 import { noSuchCommand } from './get-command.ts';
@@ -10,7 +11,7 @@ import { parseArguments, shortText, type Tool } from './tool.ts';
 const WAIT_FOR_END_MS = 3_000;
 const ARGUMENTS = { commandId: shortText(1000) };
 
-export function cancelCommand(commands: Commands): Tool {
+export function cancelCommand(commands: Commands, options: McpOptions): Tool {
   return {
     name: 'cancel_command',
     description: 'Stops a command. What was sent is not undone; the result says what that was.',
@@ -21,7 +22,9 @@ export function cancelCommand(commands: Commands): Tool {
       const before = await commands.get(commandId, viewerOf(call.requester));
       if (before === undefined) throw noSuchCommand();
       if (hasEnded(before))
-        return succeeded(commandResult(before, Date.now(), 'It had ended already; nothing was cancelled. '));
+        return succeeded(
+          commandResult(before, Date.now(), options, 'It had ended already; nothing was cancelled. '),
+        );
       if (!(await commands.cancel(commandId, viewerOf(call.requester)))) throw noSuchCommand();
       const after = await waitForCommand(commands, commandId, call, {
         timeoutMs: WAIT_FOR_END_MS,
@@ -29,7 +32,7 @@ export function cancelCommand(commands: Commands): Tool {
       });
       if (after === undefined) throw noSuchCommand();
       const remark = hasEnded(after) ? '' : 'Cancel requested; it ends once a send in flight is over. ';
-      return succeeded(commandResult(after, Date.now(), remark));
+      return succeeded(commandResult(after, Date.now(), options, remark));
     },
   };
 }

@@ -3,7 +3,7 @@ import type { CommandSnapshot, Commands } from '../../commands/commands.ts';
 import { InputError } from '../../commands/commands.ts';
 import { formatDuration, formatValue, plain } from '../../domain/text.ts';
 import { commandResult, plainResult } from '../command-result.ts';
-import { LONGEST_WAIT_MS } from '../options.ts';
+import { LONGEST_WAIT_MS, type McpOptions } from '../options.ts';
 import { viewerOf } from '../requester.ts';
 import { structuredContent } from '../structured-content.ts';
 import { hasEnded, waitForCommand } from '../waiting.ts';
@@ -17,7 +17,7 @@ const ARGUMENTS = {
   waitSeconds: looseInteger(0, LONGEST_WAIT_SECONDS).optional(),
 };
 
-export function getCommand(commands: Commands): Tool {
+export function getCommand(commands: Commands, options: McpOptions): Tool {
   return {
     name: 'get_command',
     description: 'State, outcome and evidence of a command. Without commandId: your recent ones.',
@@ -37,11 +37,14 @@ export function getCommand(commands: Commands): Tool {
     async call(args, call) {
       const { commandId, waitSeconds = 0 } = parseArguments(ARGUMENTS, args, '');
       if (commandId === undefined)
-        return recentCommands(await commands.list(viewerOf(call.requester), { limit: RECENT_COMMANDS }));
+        return recentCommands(
+          await commands.list(viewerOf(call.requester), { limit: RECENT_COMMANDS }),
+          options,
+        );
       const timeoutMs = waitSeconds * 1000;
       const snapshot = await waitForCommand(commands, commandId, call, { timeoutMs, enough: hasEnded });
       if (snapshot === undefined) throw noSuchCommand();
-      return evidenceOf(snapshot);
+      return evidenceOf(snapshot, options);
     },
   };
 }
@@ -53,41 +56,31 @@ export function noSuchCommand(): InputError {
   );
 }
 
-export function evidenceOf(snapshot: CommandSnapshot): CallToolResult {
-  const result = commandResult(snapshot, Date.now());
+export function evidenceOf(snapshot: CommandSnapshot, options: McpOptions): CallToolResult {
+  const result = commandResult(snapshot, Date.now(), options);
   return snapshot.status === 'failed' ? { ...result, isError: true } : result;
 }
 
-function recentCommands(snapshots: readonly CommandSnapshot[]): CallToolResult {
+function recentCommands(snapshots: readonly CommandSnapshot[], options: McpOptions): CallToolResult {
   const now = Date.now();
-  const lines = snapshots.map((snapshot) => {
-    const asked = Object.entries(snapshot.view.desired).map(
-      ([field, value]) => `${field} ${formatValue(value, null)}`,
-    );
-    const state =
-      snapshot.view.result?.outcome ??
-      (snapshot.status === 'running' ? snapshot.view.phase : snapshot.status);
-    return `- ${snapshot.commandId}: "${plain(snapshot.view.deviceName, 64)}" ${asked.join(', ')}: ${state}, ${formatDuration(now - snapshot.createdAt)} ago`;
-  });
+  const lines = snapshots.map((snapshot) => lineOf(snapshot, now));
   const message =
     lines.length === 0
       ? 'You have no commands yet.'
       : ['Your latest commands, newest first:', ...lines].join('\n');
-  return plainResult(message, {
-    commands: snapshots.map((snapshot) => {
-      const { commandId, device, requested, state, done, outcome, createdAt } = structuredContent(
-        snapshot,
-        now,
-      );
-      return {
-        commandId,
-        device,
-        requested,
-        state,
-        done,
-        ...(outcome !== undefined && { outcome }),
-        createdAt,
-      };
-    }),
+  const commands = snapshots.map((snapshot) => {
+    const all = structuredContent(snapshot, now, options);
+    const { commandId, device, requested, state, done, outcome, createdAt } = all;
+    return { commandId, device, requested, state, done, ...(outcome && { outcome }), createdAt };
   });
+  return plainResult(message, { commands });
+}
+
+function lineOf({ commandId, status, view, createdAt }: CommandSnapshot, now: number): string {
+  const asked = Object.entries(view.desired).map(
+    ([field, value]) => `${field} ${formatValue(value, view.units[field] ?? null)}`,
+  );
+  const state = view.result?.outcome ?? (status === 'running' ? view.phase : status);
+  const name = plain(view.deviceName, 64);
+  return `- ${commandId}: "${name}" ${asked.join(', ')}: ${state}, accepted ${formatDuration(now - createdAt)} ago`;
 }

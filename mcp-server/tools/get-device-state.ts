@@ -2,7 +2,6 @@ import type { Commands, DeviceState } from '../../commands/commands.ts';
 import { formatDuration, formatValue, plain } from '../../domain/text.ts';
 import { plainResult } from '../command-result.ts';
 import type { McpOptions } from '../options.ts';
-import { callerOf } from '../requester.ts';
 import { isoTime } from '../structured-content.ts';
 import { deviceProperty } from './device-argument.ts';
 import { parseArguments, shortText, type Tool } from './tool.ts';
@@ -15,9 +14,9 @@ export function getDeviceState(commands: Commands, options: McpOptions): Tool {
     description: 'Reads a device now and says what it shows.',
     inputSchema: { type: 'object', properties: { device: deviceProperty(options) }, required: ['device'] },
     annotations: { readOnlyHint: true },
-    async call(args, { requester }) {
+    async call(args) {
       const { device } = parseArguments(ARGUMENTS, args, '');
-      const state = await commands.readState(device, callerOf(requester));
+      const state = await commands.readState(device);
       const result = plainResult(stateInWords(state, Date.now()), stateContent(state));
       return state.trouble === null ? result : { ...result, isError: true };
     },

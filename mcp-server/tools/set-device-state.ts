@@ -9,12 +9,14 @@ import { failureOf, taskOf } from '../command-tasks.ts';
 import { LONGEST_WAIT_MS, type McpOptions } from '../options.ts';
 import { callerOf, isObject, type Requester, viewerOf } from '../requester.ts';
 import { type CreateTaskResult, createTaskResult } from '../task-snapshot.ts';
-import { type Call, hasEnded, waitForCommand } from '../waiting.ts';
+import { type Call, hasEnded, type Patience, waitForCommand } from '../waiting.ts';
 import { deviceProperty } from './device-argument.ts';
 import { stateContent, stateInWords } from './get-device-state.ts';
 import { parseArguments, shortText, type Tool, yesOrNo } from './tool.ts';
 
 const NOTHING_SENT = 'Nothing was sent.';
+/** Also without a grace: whether a person has to decide is known this soon, and decides what is answered. */
+const GATE_DECIDES_WITHIN_MS = 1_000;
 const EXAMPLE = '{"temperature": 22}';
 
 const ARGUMENTS = {
@@ -92,22 +94,24 @@ async function answerTo(
   const { commandId } = submitted;
   const { requester } = call;
   if (submitted.kind === 'repeatRefused')
-    return repeatRefused(present(await commands.get(commandId, viewerOf(requester))));
-  const timeoutMs = requester.tasks ? options.taskGraceMs : Math.min(options.syncWaitMs, LONGEST_WAIT_MS);
-  const snapshot = present(
-    await waitForCommand(commands, commandId, call, { timeoutMs, enough: endedOrAsking }),
-  );
-  const remark = remarkOn(submitted);
+    return repeatRefused(present(await commands.get(commandId, viewerOf(requester))), options);
+  const snapshot = present(await waitForCommand(commands, commandId, call, patience(requester, options)));
   if (staysTask(snapshot, requester, options))
-    return createTaskResult(taskOf(snapshot, Date.now()), requester);
+    return createTaskResult(taskOf(snapshot, Date.now(), options), requester);
   if (snapshot.status === 'failed')
     throw new ProtocolError(ProtocolErrorCode.InternalError, failureOf(snapshot));
-  return commandResult(snapshot, Date.now(), remark);
+  return commandResult(snapshot, Date.now(), options, remarkOn(submitted));
 }
 
-/** Once a person must decide, waiting longer brings nothing. */
-const endedOrAsking = (snapshot: CommandSnapshot): boolean =>
-  hasEnded(snapshot) || snapshot.view.approval !== null;
+/** How long this call may wait before it answers, and for what. Once a person must decide, waiting brings nothing. */
+function patience(requester: Requester, options: McpOptions): Patience {
+  const endedOrAsking = (snapshot: CommandSnapshot) => hasEnded(snapshot) || snapshot.view.approval !== null;
+  if (!requester.tasks)
+    return { timeoutMs: Math.min(options.syncWaitMs, LONGEST_WAIT_MS), enough: endedOrAsking };
+  if (options.taskGraceMs > 0) return { timeoutMs: options.taskGraceMs, enough: endedOrAsking };
+  const pastTheGate = (snapshot: CommandSnapshot) => snapshot.view.phase !== 'waiting_for_turn';
+  return { timeoutMs: GATE_DECIDES_WITHIN_MS, enough: pastTheGate };
+}
 
 /**
  * A command that waits for somebody whom this client can't ask is answered at once with an ordinary result: hosts don't
@@ -137,38 +141,50 @@ function remarkOn(submitted: Submitted): string {
 }
 
 /** The old evidence again: harnesses repeat a call that ended in an error, and a blind repeat could do harm. */
-function repeatRefused(snapshot: CommandSnapshot): CallToolResult {
+function repeatRefused(snapshot: CommandSnapshot, options: McpOptions): CallToolResult {
   const remark =
     `Nothing was sent now: the same call ended badly a moment ago and is not safe to repeat. ` +
     `Look first: get_device_state. To send anyway pass resendOf="${snapshot.commandId}". What happened then: `;
-  return { ...commandResult(snapshot, Date.now(), remark), isError: true };
+  return { ...commandResult(snapshot, Date.now(), options, remark), isError: true };
 }
 
 function dryRunResult(dryRun: DryRun): CallToolResult {
-  const asked = Object.entries(dryRun.desired).map(
-    ([field, value]) => `${field} ${formatValue(value, dryRun.state.fields[field]?.unit ?? null)}`,
+  const { device, desired, requests, approval, already, objection, state, coerced } = dryRun;
+  const asked = Object.entries(desired).map(
+    ([field, value]) => `${field} ${formatValue(value, state.fields[field]?.unit ?? null)}`,
   );
-  const lines = [
-    `DRY RUN, nothing was sent. ${plain(dryRun.device, 64)}: asked ${asked.join(', ')}.`,
-    stateInWords(dryRun.state, Date.now()),
-    dryRun.already
-      ? 'It already is as desired: nothing would be sent.'
-      : `Would send: ${dryRun.requests.map((r) => `${r.method} ${r.url}`).join(', then ')}.`,
-    dryRun.approval === null
-      ? 'No approval is needed.'
-      : `It needs a yes from ${dryRun.approval.by === 'operator' ? 'an operator' : 'the requester'} first.`,
-    ...(dryRun.coerced.length === 0 ? [] : [`Understood: ${dryRun.coerced.join(', ')}.`]),
-  ];
-  return plainResult(lines.join(' '), {
+  const message = [
+    `DRY RUN, nothing was sent. ${plain(device, 64)}: asked ${asked.join(', ')}.`,
+    stateInWords(state, Date.now()),
+    whatWouldHappen(dryRun),
+    ...(coerced.length === 0 ? [] : [`Understood: ${coerced.join(', ')}.`]),
+  ].join(' ');
+  return plainResult(message, {
     state: 'ended',
     done: true,
     dryRun: true,
-    device: dryRun.device,
-    requested: dryRun.desired,
-    requests: dryRun.requests,
-    reading: stateContent(dryRun.state),
-    approval: dryRun.approval,
-    already: dryRun.already,
+    device,
+    requested: desired,
+    requests,
+    reading: stateContent(state),
+    approval,
+    already,
+    objection,
     sent: { count: 0, certain: true, reply: null },
   });
+}
+
+function whatWouldHappen({ already, objection, requests, approval }: DryRun): string {
+  if (objection !== null) return `Nothing would be sent: ${plain(objection, 300)}.`;
+  if (already) return 'It already is as desired: nothing would be sent.';
+  const yes =
+    approval === null
+      ? 'Without an approval'
+      : `After a yes from ${approval.by === 'operator' ? 'an operator' : 'the requester'}`;
+  const why = approval?.reason == null ? '' : ` (${plain(approval.reason, 200)})`;
+  return `${yes}${why} it would send ${requests.map(requestInWords).join(', then ')}.`;
+}
+
+function requestInWords({ method, url, body }: DryRun['requests'][number]): string {
+  return body === null ? `${method} ${url}` : `${method} ${url} ${JSON.stringify(body)}`;
 }

@@ -1,0 +1,60 @@
+/** The client libraries that agents' hosts are built with. */
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import {
+  type ApplicationElicitResult,
+  createTaskSessionFromClient,
+} from '@modelcontextprotocol/ext-tasks/client';
+import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as LegacyHttpTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ask } from './wire.ts';
+
+const INFO = { name: 'test-host', version: '1.0.0' };
+
+/** A client of protocol 2026-07-28 without any extension. */
+export async function modernClient(url: string, capabilities = {}): Promise<Client> {
+  const client = new Client(INFO, { capabilities, versionNegotiation: { mode: 'auto' } });
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)));
+  return client;
+}
+
+/** A session of the Tasks extension; `onQuestion` is its user. Absent: the client declares no elicitation. */
+export async function taskSession(
+  url: string,
+  onQuestion?: (question: any) => ApplicationElicitResult | Promise<ApplicationElicitResult>,
+) {
+  const clientCapabilities = {
+    extensions: { 'io.modelcontextprotocol/tasks': {} },
+    ...(onQuestion && { elicitation: { form: {} } }),
+  };
+  const client = await modernClient(url, clientCapabilities);
+  const session = createTaskSessionFromClient(client, {
+    endpointId: url,
+    rawDispatch: async (request) => {
+      const { method, params } = request as { method: string; params: Record<string, any> };
+      const { _meta, ...rest } = params;
+      const { result, error } = await ask(url, method, rest, {
+        capabilities: clientCapabilities,
+        meta: _meta,
+      });
+      return { jsonrpc: '2.0', id: 1, ...(error === undefined ? { result } : { error }) } as never;
+    },
+    v2RequestFraming: { protocolVersion: '2026-07-28', clientInfo: INFO, clientCapabilities },
+    ...(onQuestion && {
+      onInputRequest: async (request: any) => (await onQuestion(request.params)) as never,
+    }),
+  });
+  return {
+    session,
+    async close() {
+      await session.close();
+      await client.close();
+    },
+  };
+}
+
+/** A client of protocol 2025-11-25 over an HTTP session. */
+export async function legacyClient(url: string): Promise<LegacyClient> {
+  const client = new LegacyClient(INFO);
+  await client.connect(new LegacyHttpTransport(new URL(`${url}/mcp`)) as never);
+  return client;
+}
