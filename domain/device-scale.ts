@@ -60,3 +60,14 @@ export function stepAround(field: FieldDefinition, value: number): number | null
   const sides = [place - step, place + step].map((other) => Math.abs(fromDevice(field, other) - value));
   return Math.max(...sides.filter(Number.isFinite));
 }
+
+/**
+ * A reading as people should see it: a converted one has no more digits than the device's step carries
+ * (22.7 °C in tenths is 72.9 °F, not 72.86). For showing only; comparing takes the reading itself.
+ */
+export function shownNumber(field: FieldDefinition, value: number): number {
+  const step = field.device.unit === null && field.device.range === null ? null : stepAround(field, value);
+  if (step === null || step <= 0) return value;
+  const digit = 10 ** Math.floor(Math.log10(step));
+  return withoutDust(Math.round(value / digit) * digit);
+}

@@ -1,7 +1,7 @@
 /** What expressions about replies are evaluated on, and what comes of it. */
 import type { DeviceDefinition, Expression, ReadDefinition } from './catalogue/definition.ts';
 import { ExpressionError, evaluate } from './catalogue/expressions.ts';
-import type { RawRead, ReadContext } from './exchange.ts';
+import type { DeviceReply, RawRead, ReadContext } from './exchange.ts';
 import type { Json } from './values.ts';
 
 /** What the expressions about one read see. */
@@ -10,16 +10,24 @@ export interface Scope {
   readonly bindings: Readonly<Record<string, Json>>;
 }
 
+export type Replies = Readonly<Record<string, DeviceReply>>;
+
+/** `headers` can be seen of the present replies only: a baseline keeps none (`RawRead`). */
 export function scopeOf(
   device: DeviceDefinition,
   read: ReadDefinition,
   raw: RawRead,
+  replies: Replies,
   context: ReadContext,
 ): Scope {
   const bindings: Record<string, Json> = { ...device.params, kept: context.kept };
   if (context.desired !== null) bindings['desired'] = context.desired;
   if (context.before !== null) bindings['before'] = seen(read, context.before);
-  return { input: seen(read, raw), bindings };
+  const present = Object.entries(raw).map(([name, reply]) => [
+    name,
+    { ...reply, headers: replies[name]?.headers ?? {} },
+  ]);
+  return { input: seen(read, Object.fromEntries(present)), bindings };
 }
 
 /** `body`, `whole` and `status` of the only request, or the same under each request's name. */

@@ -10,7 +10,7 @@ import {
 } from './catalogue/definition.ts';
 import { expressionReferences } from './catalogue/expressions.ts';
 import type { DeviceReply, RawRead, ReadContext, ReplyEvidence, Sample } from './exchange.ts';
-import { outcomeOf, type Scope, scopeOf } from './expression-scope.ts';
+import { outcomeOf, type Replies, type Scope, scopeOf } from './expression-scope.ts';
 import { unmetCondition, unmetInWords } from './steps.ts';
 import { plain } from './text.ts';
 import type { Json, Reading } from './values.ts';
@@ -55,7 +55,7 @@ async function holdsOf(rule: Expression, reply: DeviceReply): Promise<boolean> {
  */
 export async function interpretRead(
   device: DeviceDefinition,
-  replies: Readonly<Record<string, DeviceReply>>,
+  replies: Replies,
   context: ReadContext,
   at: number,
 ): Promise<{ sample: Sample; raw: RawRead }> {
@@ -65,9 +65,9 @@ export async function interpretRead(
   const whole = rawOf(read, replies);
   const missed = await troubleWithReplies(device, read, replies);
   if (missed !== null) return { sample: troubledSample(device, at, missed), raw: whole };
-  const picked = await pick(device, read, whole, context);
+  const picked = await pick(device, read, whole, replies, context);
   if ('trouble' in picked) return { sample: troubledSample(device, at, picked.trouble), raw: whole };
-  const scope = scopeOf(device, read, picked.raw, context);
+  const scope = scopeOf(device, read, picked.raw, replies, context);
 
   const deviceAt = read.at === null ? null : stampOf((await outcomeOf(read.at, scope)).value);
   const trouble = (await troubleWithState(read, scope)) ?? staleness(context, deviceAt);
@@ -98,7 +98,7 @@ export function troubledSample(
   return { at, deviceAt, fields, moving: false, faults, confirmed: {}, trouble, retryAfterMs: null };
 }
 
-function rawOf(read: ReadDefinition, replies: Readonly<Record<string, DeviceReply>>): RawRead {
+function rawOf(read: ReadDefinition, replies: Replies): RawRead {
   const names = Object.keys(read.requests).filter((name) => Object.hasOwn(replies, name));
   return Object.fromEntries(
     names.map((name) => {
@@ -114,7 +114,7 @@ const VOIDING: readonly ReplyClass[] = ['asleep', 'limited', 'signedOut', 'refus
 async function troubleWithReplies(
   device: DeviceDefinition,
   read: ReadDefinition,
-  replies: Readonly<Record<string, DeviceReply>>,
+  replies: Replies,
 ): Promise<string | null> {
   for (const [name, request] of Object.entries(read.requests)) {
     const reply = Object.hasOwn(replies, name) ? replies[name] : undefined;
@@ -133,12 +133,13 @@ async function pick(
   device: DeviceDefinition,
   read: ReadDefinition,
   raw: RawRead,
+  replies: Replies,
   context: ReadContext,
 ): Promise<{ readonly raw: RawRead } | { readonly trouble: string }> {
   const [name] = Object.keys(raw);
   const reply = name === undefined ? undefined : raw[name];
   if (read.pick === null || !read.single || name === undefined || reply === undefined) return { raw };
-  const { value, problem } = await outcomeOf(read.pick, scopeOf(device, read, raw, context));
+  const { value, problem } = await outcomeOf(read.pick, scopeOf(device, read, raw, replies, context));
   const hits = value === undefined ? 0 : Array.isArray(value) ? value.length : 1;
   if (problem !== null) return { trouble: problem };
   if (hits === 0) return { trouble: `the reply doesn't list this device (nothing matches ${read.pick})` };

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { FieldDefinition } from '../../domain/catalogue/definition.ts';
 import { compare, sameValue } from '../../domain/comparison.ts';
-import { stepAround, withoutDust } from '../../domain/device-scale.ts';
+import { shownNumber, stepAround, withoutDust } from '../../domain/device-scale.ts';
 import type { Json, Value } from '../../domain/values.ts';
 import { fromWire, toWire } from '../../domain/wire.ts';
 import { celsius, choice, field, onoff, percent } from './definitions.ts';
@@ -25,7 +25,7 @@ describe('comparing what was asked with what the device shows', () => {
     assert.equal(compareRaw(fahrenheit({ round: 'down' }), 73, 22.7), 'adjusted');
     assert.equal(compareRaw(fahrenheit({ round: 'nearest' }), 73, 22.7), 'adjusted');
     const reading = fromWire(fahrenheit({ round: 'down' }), 22.7);
-    assert.equal(reading.kind === 'value' && Math.round(Number(reading.value) * 10) / 10, 72.9);
+    assert.equal(reading.kind === 'value' && shownNumber(fahrenheit({}), Number(reading.value)), 72.9);
   });
 
   it('V1: does not take the next tenth of a degree as well', () => {

@@ -226,6 +226,15 @@ describe('interpreting a read', () => {
     assert.equal((await sampleOf(stamped, { ...body, measuredAt: 1796 })).deviceAt, '1796');
   });
 
+  it('sees the headers of a reply', async () => {
+    const stamped = device([onoff()], { read: read({ at: 'headers.`last-modified`' }) });
+    const state = { status: 200, headers: { 'last-modified': 'yesterday' }, body: { power: 'on' } };
+    assert.equal((await sampleOf(stamped, state)).deviceAt, 'yesterday');
+    assert.deepEqual((await interpretRead(stamped, { state }, NOTHING, AT)).raw, {
+      state: { status: 200, body: { power: 'on' }, whole: { power: 'on' } },
+    });
+  });
+
   it('V2: counts only a real true as moving', async () => {
     const cover = device([percent('position')], { read: read({ moving: 'body.moving' }) });
     for (const moving of [69, 'true', 1, null, false])
