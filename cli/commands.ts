@@ -4,7 +4,7 @@ import type { CommandSnapshot } from '../commands/commands.ts';
 import { addEngineFlags, count, type EngineFlags, flag } from './flags.ts';
 import { type OpenCommands, VIEWER, withCommands } from './open-commands.ts';
 import { commandLine, desiredText } from './snapshot-text.ts';
-import { printEnd, printSnapshotJson, unknownCommand, watchCommand } from './watch.ts';
+import { printEnd, printSnapshotJson, snapshotsAsJson, unknownCommand, watchCommand } from './watch.ts';
 
 interface ListFlags extends EngineFlags {
   readonly device?: string;
@@ -38,40 +38,41 @@ export function addCommands(program: Command): void {
   for (const command of [listing, getting, watching, cancelling]) addEngineFlags(command);
 }
 
-async function list({ commands }: OpenCommands, flags: ListFlags): Promise<void> {
+async function list({ commands, engine }: OpenCommands, flags: ListFlags): Promise<void> {
   const snapshots = await commands.list(VIEWER, {
     limit: flags.limit,
     openOnly: flags.open === true,
     ...(flags.device === undefined ? {} : { device: flags.device }),
   });
   if (flags.json) {
-    const { structuredContent } = await import('../mcp-server/structured-content.ts');
-    const now = Date.now();
-    const commandsJson = snapshots.map((snapshot) => structuredContent(snapshot, now));
-    process.stdout.write(`${JSON.stringify({ commands: commandsJson })}\n`);
+    process.stdout.write(`${JSON.stringify({ commands: await snapshotsAsJson(snapshots, engine) })}\n`);
     return;
   }
   const lines = snapshots.length === 0 ? ['No commands.'] : snapshots.map(listLine);
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-async function get({ commands }: OpenCommands, flags: EngineFlags, commandId: string): Promise<void> {
+async function get({ commands, engine }: OpenCommands, flags: EngineFlags, commandId: string): Promise<void> {
   const snapshot = await commands.get(commandId, VIEWER);
   if (!snapshot) throw unknownCommand(commandId);
-  if (snapshot.status !== 'running') return printEnd(snapshot, flags.json === true);
-  if (flags.json) return printSnapshotJson(snapshot);
+  if (snapshot.status !== 'running') return printEnd(snapshot, engine, flags.json === true);
+  if (flags.json) return printSnapshotJson(snapshot, engine);
   process.stdout.write(`${listLine(snapshot)}\n`);
 }
 
-async function watch({ commands }: OpenCommands, flags: EngineFlags, commandId: string): Promise<void> {
-  await watchCommand(commands, commandId, { json: flags.json === true });
+async function watch(open: OpenCommands, flags: EngineFlags, commandId: string): Promise<void> {
+  await watchCommand(open, commandId, { json: flags.json === true });
 }
 
-async function cancel({ commands }: OpenCommands, flags: EngineFlags, commandId: string): Promise<void> {
+async function cancel(
+  { commands, engine }: OpenCommands,
+  flags: EngineFlags,
+  commandId: string,
+): Promise<void> {
   if (!(await commands.cancel(commandId, VIEWER))) throw unknownCommand(commandId);
   const snapshot = await commands.wait(commandId, VIEWER, { timeoutMs: 5_000 });
   if (!snapshot) throw unknownCommand(commandId);
-  if (flags.json) return printSnapshotJson(snapshot);
+  if (flags.json) return printSnapshotJson(snapshot, engine);
   process.stdout.write(`${listLine(snapshot)}\n`);
 }
 

@@ -140,7 +140,8 @@ const readHolder = (dataDir: string): Holder | undefined => parseHolder(holderFi
 
 function parseHolder(file: string): Holder | undefined {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Holder;
+    const holder = JSON.parse(readFileSync(file, 'utf8')) as Holder | null;
+    return Number.isInteger(holder?.pid) && holder?.identity ? holder : undefined;
   } catch {
     return undefined;
   }

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { DeviceState, DeviceSummary } from '../commands/commands.ts';
 import { EXIT } from './failure.ts';
 import { addEngineFlags, type EngineFlags } from './flags.ts';
-import { cliCaller, type OpenCommands, withCommands } from './open-commands.ts';
+import { type OpenCommands, withCommands } from './open-commands.ts';
 import { readingValue } from './snapshot-text.ts';
 
 export function addDevices(program: Command): void {
@@ -40,7 +40,7 @@ async function list(
 }
 
 async function read({ commands }: OpenCommands, flags: EngineFlags, device: string): Promise<void> {
-  const state = await commands.readState(device, cliCaller());
+  const state = await commands.readState(device);
   if (flags.json) process.stdout.write(`${JSON.stringify({ ...state, raw: undefined })}\n`);
   else process.stdout.write(`${stateText(state)}\n`);
   if (state.trouble !== null) process.exitCode = EXIT.endedBadly;

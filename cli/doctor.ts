@@ -52,7 +52,7 @@ async function examine(flags: EngineFlags & ListenFlags): Promise<Finding[]> {
 
 const report = (findings: readonly Finding[]) => ({
   ok: findings.every(({ status }) => status !== 'problem'),
-  checks: findings.map(({ exitCode: _, ...finding }) => finding),
+  checks: findings.map(({ check, status, found, mend }) => ({ check, status, found, mend })),
 });
 
 /** Temporal first: without it nothing works; then what was written wrongly; then the rest. */

@@ -3,8 +3,9 @@
  * dashes as underscores. A flag goes before its variable, a variable before what a running `up` says.
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { DURATION, milliseconds } from '../domain/catalogue/durations.ts';
+import { LONGEST_WAIT_MS } from '../mcp-server/options.ts';
 import { DEFAULT_DATA_DIR } from './data-folder.ts';
-import { parseDuration } from './duration.ts';
 
 export interface JsonFlag {
   readonly json?: true;
@@ -73,8 +74,8 @@ export const addServingFlags = (command: Command): Command =>
     )
     .addOption(
       flag('--sync-wait <duration>', 'how long a client without tasks is kept waiting')
-        .default(45_000, '45s')
-        .argParser(duration),
+        .default(LONGEST_WAIT_MS, '45s')
+        .argParser(syncWait),
     )
     .addOption(
       flag('--device-header', 'mirror the device in a header, for clients that support x-mcp-header'),
@@ -118,11 +119,22 @@ export function port(text: string): number {
   return number;
 }
 
+/** Milliseconds of `5s`; a bare 0 needs no unit. */
 export function duration(text: string): number {
-  const milliseconds = parseDuration(text);
-  if (milliseconds === undefined)
+  if (text !== '0' && !DURATION.test(text)) {
     throw new InvalidArgumentError('A duration looks like 500ms, 5s, 2m, 1h or 7d.');
-  return milliseconds;
+  }
+  return milliseconds(text);
+}
+
+function syncWait(text: string): number {
+  const waitMs = duration(text);
+  if (waitMs > LONGEST_WAIT_MS) {
+    throw new InvalidArgumentError(
+      `Hosts give up on a call after a minute: at most ${LONGEST_WAIT_MS / 1000} s.`,
+    );
+  }
+  return waitMs;
 }
 
 export function count(text: string): number {

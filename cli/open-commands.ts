@@ -14,18 +14,23 @@ export interface OpenCommands {
   close(): Promise<void>;
 }
 
-/** Connects to the Temporal of the flags or of the running `up`. Throws a `Failure` or `EngineUnreachable`. */
-export async function openCommands(flags: EngineFlags): Promise<OpenCommands> {
+/**
+ * Connects to the Temporal of the flags or of the running `up`. With `decides`, answers to approvals can be passed on,
+ * which takes the key that seals them. Throws a `Failure` or `EngineUnreachable`.
+ */
+export async function openCommands(flags: EngineFlags, { decides = false } = {}): Promise<OpenCommands> {
   const engine = findEngine(flags);
-  const [{ readCatalogue }, { createTemporalCommands }] = await Promise.all([
+  const [{ readCatalogue }, { readSealKey }, { createTemporalCommands }] = await Promise.all([
     import('./catalogue-file.ts'),
+    import('./seal-key.ts'),
     import('../commands/temporal-commands.ts'),
   ]);
-  const catalogue = readCatalogue(engine.catalogueFile, engine.simulatorUrl);
+  const catalogue = await readCatalogue(engine.catalogueFile, engine.simulatorUrl);
   const commands = await createTemporalCommands({
     address: engine.address,
     namespace: engine.namespace,
-    catalogue,
+    catalogue: () => catalogue,
+    sealKey: decides ? readSealKey(engine.dataDir) : null,
   });
   return { commands, engine, close: () => commands.close() };
 }

@@ -2,7 +2,7 @@
 import { type Logger, pino } from 'pino';
 
 /** Work in hand gets this long to be recorded; then the process ends all the same. */
-const STOP_WITHIN_MS = 10_000;
+const STOP_WITHIN_MS = 45_000;
 /** With `up` gone its Temporal is gone too: there is nobody left to record anything to. */
 const STOP_WITHOUT_UP_WITHIN_MS = 2_000;
 
@@ -19,7 +19,6 @@ export interface Running {
  * stderr. Resolves when the role has stopped; rejects when it could not start or ended by itself.
  */
 export async function runRole(
-  name: string,
   options: { readonly json: boolean },
   start: (log: Logger) => Promise<Running>,
 ): Promise<void> {

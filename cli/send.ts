@@ -1,9 +1,9 @@
 /** `readback send`: one command, and what the device really did. */
 import type { Command } from 'commander';
-import type { Commands, DryRun, Submission } from '../commands/commands.ts';
+import type { DryRun, Submission } from '../commands/commands.ts';
 import { EXIT, Failure } from './failure.ts';
 import { addEngineFlags, type EngineFlags, flag } from './flags.ts';
-import { cliCaller, VIEWER, withCommands } from './open-commands.ts';
+import { cliCaller, type OpenCommands, VIEWER, withCommands } from './open-commands.ts';
 import { commandLine, readingsText } from './snapshot-text.ts';
 import { printSnapshotJson, watchCommand } from './watch.ts';
 
@@ -34,11 +34,12 @@ export function addSend(program: Command): void {
 }
 
 async function send(
-  { commands }: { readonly commands: Commands },
+  open: OpenCommands,
   flags: SendFlags,
   device: string,
   assignments: string[],
 ): Promise<void> {
+  const { commands } = open;
   const submission: Submission = {
     device,
     desired: desiredFrom(assignments),
@@ -56,15 +57,15 @@ async function send(
       'Nothing was sent: the same call ended a short while ago in a way that may not be repeated blindly. ' +
         `What it did is below. To send anyway: --resend-of ${submitted.commandId}\n`,
     );
-    await watchCommand(commands, submitted.commandId, { json });
+    await watchCommand(open, submitted.commandId, { json });
     process.exitCode = EXIT.endedBadly;
     return;
   }
   if (submitted.kind === 'joined')
     process.stderr.write(`The same command is under way already: ${submitted.commandId}\n`);
-  if (flags.wait) return watchCommand(commands, submitted.commandId, { json });
+  if (flags.wait) return watchCommand(open, submitted.commandId, { json });
   const snapshot = await commands.get(submitted.commandId, VIEWER);
-  if (json && snapshot) return printSnapshotJson(snapshot);
+  if (json && snapshot) return printSnapshotJson(snapshot, open.engine);
   const state = snapshot ? commandLine(snapshot) : 'accepted';
   process.stdout.write(
     `accepted  ${submitted.commandId}  ${state}\nTo see what it does: readback commands watch ${submitted.commandId}\n`,
@@ -90,19 +91,28 @@ export function desiredFrom(assignments: readonly string[]): Record<string, stri
 
 function printDryRun(dryRun: DryRun, json: boolean): void {
   if (json) {
-    process.stdout.write(`${JSON.stringify(dryRun)}\n`);
+    process.stdout.write(`${JSON.stringify({ ...dryRun, state: { ...dryRun.state, raw: undefined } })}\n`);
     return;
   }
-  const { approval, already, requests, state } = dryRun;
+  const { state } = dryRun;
   const lines = [
     `Nothing was sent. ${dryRun.device} reads: ${state.trouble ?? readingsText(state.fields)}`,
-    already ? 'It already is as desired: nothing would be sent.' : 'Would be sent:',
-    ...(already ? [] : requests.map(requestLine)),
-    approval
-      ? `Needs a yes from ${approval.by === 'operator' ? 'an operator' : 'the requester'}${approval.reason ? `: ${approval.reason}` : ''}.`
-      : 'Needs no approval.',
+    ...wouldSend(dryRun),
+    approvalText(dryRun.approval),
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function wouldSend({ already, objection, requests }: DryRun): string[] {
+  if (objection !== null) return [`Nothing would be sent: ${objection}`];
+  if (already) return ['It already is as desired: nothing would be sent.'];
+  return ['Would be sent:', ...requests.map(requestLine)];
+}
+
+function approvalText(approval: DryRun['approval']): string {
+  if (!approval) return 'Needs no approval.';
+  const who = approval.by === 'operator' ? 'an operator' : 'the requester';
+  return `Needs a yes from ${who}${approval.reason === null ? '' : `: ${approval.reason}`}.`;
 }
 
 function requestLine({ method, url, body }: DryRun['requests'][number]): string {

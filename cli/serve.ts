@@ -19,12 +19,12 @@ export function addServe(program: Command): void {
     .addHelpText('after', HELP)
     .action(async (flags: ServeFlags) => {
       const { runRole } = await import('./role.ts');
-      await runRole('serve', { json: flags.json === true }, async (log) => {
+      await runRole({ json: flags.json === true }, async (log) => {
         const [{ openCommands }, { createHttpApp, serveHttp }] = await Promise.all([
           import('./open-commands.ts'),
           import('../mcp-server/http.ts'),
         ]);
-        const open = await openCommands(flags);
+        const open = await openCommands(flags, { decides: true });
         const app = createHttpApp({
           commands: open.commands,
           options: mcpOptions(flags, null),

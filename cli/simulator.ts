@@ -14,7 +14,7 @@ export function addSimulator(program: Command): void {
     .addHelpText('after', HELP)
     .action(async (flags: SimulatorFlags) => {
       const { runRole } = await import('./role.ts');
-      await runRole('simulator', { json: flags.json === true }, async () => {
+      await runRole({ json: flags.json === true }, async () => {
         const { startSimulator } = await import('../simulator/simulator.ts');
         const devices = flags.devices ?? packageFile('examples/demo-devices.yaml');
         const simulator = await startSimulator({ host: flags.host, port: flags.port, devices });

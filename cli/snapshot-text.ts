@@ -12,7 +12,7 @@ export const desiredText = (desired: Desired): string =>
 
 /** What goes on, in one line without ages: it differs only when something has happened. */
 export function commandLine({ view, status, cancelRequested, live }: CommandSnapshot): string {
-  if (status !== 'running') return `${view.result?.outcome ?? status}`;
+  if (status !== 'running') return view.result?.outcome ?? status;
   const parts = [
     cancelRequested ? 'cancel requested' : view.phase.replaceAll('_', ' '),
     approvalText(view.approval),

@@ -18,11 +18,8 @@ async function runStdio(flags: EngineFlags & ServingFlags): Promise<void> {
     import('./serve.ts'),
     import('pino'),
   ]);
-  const log = pino(
-    { base: null, level: 'warn' },
-    pino.destination({ fd: 2, sync: true }),
-  );
-  const open = await openCommands(flags);
+  const log = pino({ base: null, level: 'warn' }, pino.destination({ fd: 2, sync: true }));
+  const open = await openCommands(flags, { decides: true });
   const server = serveMcpOverStdio({
     commands: open.commands,
     options: mcpOptions(flags, open.engine.consoleUrl),

@@ -1,31 +1,24 @@
 /** Shows live what happens to a command, until it ends or the person has seen enough. */
-import type { CommandSnapshot, Commands } from '../commands/commands.ts';
+import type { CommandSnapshot } from '../commands/commands.ts';
+import { endedWell } from '../domain/outcome.ts';
 import { EXIT, Failure } from './failure.ts';
-import { VIEWER } from './open-commands.ts';
+import { type OpenCommands, VIEWER } from './open-commands.ts';
+import type { Engine } from './running-up.ts';
 import { commandLine, endLines } from './snapshot-text.ts';
 
-/** How long one look waits for news before it looks again. */
-const LOOK_MS = 30_000;
+/** Temporal pushes changes of a command at once, but not the readings in between: those are looked for this often. */
+const LOOK_EVERY_MS = 1_000;
 /** As shells say it: ended by Ctrl-C. */
 const INTERRUPTED = 130;
-
-/** Of outcomes: is it what was asked for? */
-const AS_ASKED: readonly string[] = ['verified', 'already', 'unverifiable'];
-
-export interface WatchOptions {
-  readonly json: boolean;
-  /** How the device is called where its command is worked on: `--json` prints only the end. */
-  readonly write?: (text: string) => void;
-}
 
 /**
  * Prints a line whenever something has changed, and the outcome at the end; with `json` one object at the end.
  * Sets the exit code: 0 as asked, 1 ended badly, 130 when Ctrl-C ended the watching (the command goes on).
  */
 export async function watchCommand(
-  commands: Commands,
+  { commands, engine }: OpenCommands,
   commandId: string,
-  { json }: WatchOptions,
+  { json }: { readonly json: boolean },
 ): Promise<void> {
   const stopped = new AbortController();
   const stop = (): void => stopped.abort();
@@ -40,12 +33,16 @@ export async function watchCommand(
     if (snapshot.status !== 'running') break;
     const until = (next: CommandSnapshot): boolean =>
       next.status !== 'running' || commandLine(next) !== shown;
-    snapshot = await commands.wait(commandId, VIEWER, { timeoutMs: LOOK_MS, signal: stopped.signal, until });
+    snapshot = await commands.wait(commandId, VIEWER, {
+      timeoutMs: LOOK_EVERY_MS,
+      signal: stopped.signal,
+      until,
+    });
   }
   process.off('SIGINT', stop);
   if (!snapshot) throw unknownCommand(commandId);
-  if (snapshot.status === 'running') return stoppedWatching(snapshot, json);
-  await printEnd(snapshot, json);
+  if (snapshot.status === 'running') return stoppedWatching(snapshot, engine, json);
+  await printEnd(snapshot, engine, json);
 }
 
 export function unknownCommand(commandId: string): Failure {
@@ -56,20 +53,32 @@ export function unknownCommand(commandId: string): Failure {
 }
 
 /** Prints an ended command and sets the exit code. */
-export async function printEnd(snapshot: CommandSnapshot, json: boolean): Promise<void> {
-  if (json) await printSnapshotJson(snapshot);
+export async function printEnd(snapshot: CommandSnapshot, engine: Engine, json: boolean): Promise<void> {
+  if (json) await printSnapshotJson(snapshot, engine);
   else process.stdout.write(`${endLines(snapshot).join('\n')}\n`);
-  process.exitCode = AS_ASKED.includes(snapshot.view.result?.outcome ?? '') ? EXIT.asAsked : EXIT.endedBadly;
+  const outcome = snapshot.view.result?.outcome;
+  process.exitCode = outcome && endedWell(outcome) ? EXIT.asAsked : EXIT.endedBadly;
 }
 
-/** The same object that agents get. */
-export async function printSnapshotJson(snapshot: CommandSnapshot): Promise<void> {
-  const { structuredContent } = await import('../mcp-server/structured-content.ts');
-  process.stdout.write(`${JSON.stringify(structuredContent(snapshot, Date.now()))}\n`);
+export async function printSnapshotJson(snapshot: CommandSnapshot, engine: Engine): Promise<void> {
+  process.stdout.write(`${JSON.stringify((await snapshotsAsJson([snapshot], engine))[0])}\n`);
 }
 
-async function stoppedWatching(snapshot: CommandSnapshot, json: boolean): Promise<void> {
-  if (json) await printSnapshotJson(snapshot);
+/** The same objects that agents get. */
+export async function snapshotsAsJson(
+  snapshots: readonly CommandSnapshot[],
+  { consoleUrl }: Engine,
+): Promise<readonly object[]> {
+  const [{ structuredContent }, { DEFAULT_OPTIONS }] = await Promise.all([
+    import('../mcp-server/structured-content.ts'),
+    import('../mcp-server/options.ts'),
+  ]);
+  const now = Date.now();
+  return snapshots.map((snapshot) => structuredContent(snapshot, now, { ...DEFAULT_OPTIONS, consoleUrl }));
+}
+
+async function stoppedWatching(snapshot: CommandSnapshot, engine: Engine, json: boolean): Promise<void> {
+  if (json) await printSnapshotJson(snapshot, engine);
   const id = snapshot.commandId;
   process.stderr.write(
     `\nNo longer watching; the command goes on by itself.\n` +

@@ -1,6 +1,8 @@
 /** `readback worker`: runs the workflows and talks to the devices. */
 import type { Command } from 'commander';
+import type { Logger } from 'pino';
 import { addEngineFlags, type EngineFlags } from './flags.ts';
+import type { Running } from './role.ts';
 
 export function addWorker(program: Command): void {
   const command = program
@@ -9,32 +11,46 @@ export function addWorker(program: Command): void {
     .addHelpText('after', HELP)
     .action(async (flags: EngineFlags) => {
       const { runRole } = await import('./role.ts');
-      await runRole('worker', { json: flags.json === true }, async (log) => {
-        const [{ findEngine }, { readCatalogue }, { runWorker }] = await Promise.all([
-          import('./running-up.ts'),
-          import('./catalogue-file.ts'),
-          import('../worker/worker.ts'),
-        ]);
-        const engine = findEngine(flags);
-        const catalogue = readCatalogue(engine.catalogueFile, engine.simulatorUrl);
-        const worker = await runWorker({
-          address: engine.address,
-          namespace: engine.namespace,
-          catalogue,
-          log,
-        });
-        return {
-          ready: { text: `working on ${engine.address}, namespace ${engine.namespace}`, json: {} },
-          ended: worker.ended,
-          stop: () => worker.stop(),
-        };
-      });
+      await runRole({ json: flags.json === true }, (log) => start(flags, log));
     });
   addEngineFlags(command);
 }
 
+async function start(flags: EngineFlags, log: Logger): Promise<Running> {
+  const [{ findEngine }, { readCatalogue }, { readSealKey }, { startWorker }, { DefaultLogger, Runtime }] =
+    await Promise.all([
+      import('./running-up.ts'),
+      import('./catalogue-file.ts'),
+      import('./seal-key.ts'),
+      import('../worker/worker.ts'),
+      import('@temporalio/worker'),
+    ]);
+  const engine = findEngine(flags);
+  const catalogue = await readCatalogue(engine.catalogueFile, engine.simulatorUrl);
+  const logger = new DefaultLogger('INFO', ({ level, message, meta }) => {
+    log[PINO_LEVEL[level]](meta ?? {}, message);
+  });
+  // Signals are the role's own business: it knows how long stopping may take.
+  Runtime.install({ logger, shutdownSignals: [] });
+  const worker = await startWorker({
+    address: engine.address,
+    namespace: engine.namespace,
+    catalogue: () => catalogue,
+    sealKey: readSealKey(engine.dataDir),
+    logger,
+  });
+  return {
+    ready: { text: `working on ${engine.address}, namespace ${engine.namespace}`, json: {} },
+    ended: worker.done,
+    stop: () => worker.stop(),
+  };
+}
+
+const PINO_LEVEL = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
+
 const HELP = `
-\`readback up\` runs one by itself. Several may run, here or elsewhere; each needs the same catalogue and its secrets.
+\`readback up\` runs one by itself. Several may run, here or elsewhere; each needs the same catalogue and its secrets,
+and the servers' READBACK_SEAL_KEY.
 
 Example:
   $ TEMPORAL_ADDRESS=temporal.local:7233 readback worker --catalogue home.yaml

@@ -19,7 +19,7 @@ export async function checkCatalogue(file: string, simulatorUrl: string | null):
   let catalogue: Catalogue;
   try {
     // Without a running `up` nothing listens for "simulator:", which is no fault of the catalogue.
-    catalogue = readCatalogue(file, simulatorUrl ?? SIMULATOR);
+    catalogue = await readCatalogue(file, simulatorUrl ?? SIMULATOR);
   } catch (error) {
     const what = error instanceof Error ? error.message : String(error);
     return [

@@ -1,16 +1,13 @@
 /** Checks of Temporal: reached, namespace, search attributes, retention, workers. */
 import type { Connection } from '@temporalio/client';
+import { workersPolling } from '../../commands/polling.ts';
 import { MINIMUM_RETENTION_MS, missingSearchAttributes, retentionOf } from '../../commands/set-up.ts';
-import { TASK_QUEUE, TURNS_TASK_QUEUE } from '../../workflows/messages.ts';
 import { EXIT } from '../failure.ts';
 import { connectTemporal } from '../up/namespace.ts';
 import { type Finding, fine, problem, warning } from './finding.ts';
 
 const REACHED_WITHIN_MS = 3_000;
 const DAY_MS = 86_400_000;
-/** A poll takes up to a minute; whoever hasn't polled for longer is gone. */
-const POLLED_WITHIN_MS = 90_000;
-const TEMPORAL_TYPES = { workflow: 1, activity: 2 } as const;
 
 export async function checkEngine(address: string, namespace: string): Promise<Finding[]> {
   let connection: Connection;
@@ -71,30 +68,12 @@ async function checkRetention(connection: Connection, namespace: string): Promis
 }
 
 async function checkWorkers(connection: Connection, namespace: string): Promise<Finding> {
-  const wanted = [
-    { name: TASK_QUEUE, taskQueueType: TEMPORAL_TYPES.workflow },
-    { name: TASK_QUEUE, taskQueueType: TEMPORAL_TYPES.activity },
-    { name: TURNS_TASK_QUEUE, taskQueueType: TEMPORAL_TYPES.activity },
-  ];
-  const polled = await Promise.all(
-    wanted.map(async ({ name, taskQueueType }) => {
-      const queue = await connection.workflowService.describeTaskQueue({
-        namespace,
-        taskQueue: { name },
-        taskQueueType,
-      });
-      return (queue.pollers ?? []).some(
-        ({ lastAccessTime }) => Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1000 < POLLED_WITHIN_MS,
-      );
-    }),
-  );
-  if (polled.every(Boolean)) return fine('worker', 'polls');
+  const polling = await workersPolling(connection, namespace);
+  if (polling === 'all') return fine('worker', 'polls');
   return problem(
     'worker',
     EXIT.endedBadly,
-    polled.some(Boolean)
-      ? 'a worker polls, but not for everything'
-      : 'none polls: commands are accepted and wait',
+    polling === 'some' ? 'polls, but not for everything' : 'none polls: commands are accepted and wait',
     'Start `readback up`, or `readback worker` with the same --temporal, --namespace and --catalogue. If one runs, see its log.',
   );
 }

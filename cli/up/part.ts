@@ -7,8 +7,8 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 /** Having run this long, a process is no longer taken for one that can't start. */
 const STEADY_AFTER_MS = 60_000;
-/** Ending cleanly must not take longer: a person waits at the terminal. */
-const KILL_AFTER_MS = 12_000;
+/** A worker lets a send under way finish, so that its outcome is known. A second Ctrl-C doesn't wait for it. */
+const KILL_AFTER_MS = 50_000;
 
 export interface PartOptions {
   /** What it is: `worker`, `serve`, … Its command line starts with `readback <name>`. */
@@ -21,7 +21,7 @@ export interface PartOptions {
   readonly onSpawn?: (child: ChildProcess) => void;
   /** Tells from a message of the process that it is ready. */
   readonly isReady: (message: unknown) => boolean;
-  /** Called after each end that nobody asked for, before the next start. */
+  /** Called after each end, before the next start. */
   readonly onDeath?: () => void;
 }
 
@@ -55,10 +55,11 @@ export function startPart(options: PartOptions): Part {
       first.resolve();
     });
     fresh.once('error', (error) => log.write(`${error.message}\n`));
+    // Not with 'close', which waits for whoever inherited the output.
+    fresh.once('exit', () => options.onDeath?.());
     fresh.once('close', (code, signal) => {
       child = undefined;
       if (stopping) return;
-      options.onDeath?.();
       const how = signal ? `killed by ${signal}` : `exit ${code}`;
       if (!wasReady) return first.reject(couldNotStart(name, how, code, log));
       if (Date.now() - startedAt > STEADY_AFTER_MS) pauseMs = FIRST_PAUSE_MS;

@@ -7,6 +7,7 @@ import { EXIT, Failure } from '../failure.ts';
 import type { EngineFlags, ListenFlags, ServingFlags } from '../flags.ts';
 import { packageFile } from '../package-root.ts';
 import { processIdentity } from '../process-identity.ts';
+import { ensureSealKey } from '../seal-key.ts';
 import { prepareNamespace } from './namespace.ts';
 import { type Part, startPart } from './part.ts';
 import { createPartLog } from './part-log.ts';
@@ -63,11 +64,12 @@ export async function runUp(flags: UpFlags): Promise<void> {
 
 async function startAll(start: Start): Promise<Ready> {
   const { flags, ports, parts } = start;
+  ensureSealKey(start.dataDir);
   const mcpPort = await portForMcp(flags);
   const simulatorUrl = flags.simulator ? `http://127.0.0.1:${ports.simulator}` : (flags.simulatorUrl ?? null);
   start.remember({ simulatorUrl });
   // Every problem of the catalogue is told before anything runs.
-  readCatalogue(start.catalogue, simulatorUrl);
+  await readCatalogue(start.catalogue, simulatorUrl, start.say);
 
   const address = flags.temporal ?? (await startTemporal(start));
   const simulator = flags.simulator
@@ -108,6 +110,9 @@ async function startTemporal({
   remember,
 }: Start): Promise<string> {
   const program = (await installedTemporal(dataDir, say)) ?? (await fetchTemporal(dataDir, say, signal));
+  say(
+    `Temporal ${program.version} (${program.found}) on 127.0.0.1:${ports.temporal}, its data in ${dataDir}`,
+  );
   const server = startTemporalServer({
     program: program.file,
     dataDir,

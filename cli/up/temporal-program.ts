@@ -158,7 +158,7 @@ async function fromSdk(folder: string, say: (text: string) => void, signal: Abor
     });
     await runtime.shutdownEphemeralServer(server);
   } catch (error) {
-    throw new Error(`the Temporal SDK's downloader: ${firstLine(error)}`);
+    throw new Error(`the Temporal SDK's downloader: ${firstLine(error)}`, { cause: error });
   } finally {
     await runtime.shutdown();
   }

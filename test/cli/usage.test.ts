@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { readback, temporaryFolder } from './readback.ts';
+
+const folder = temporaryFolder();
+after(() => folder.remove());
+const inFolder = { cwd: folder.path };
+
+describe('the command line', () => {
+  it('shows every command and examples with --help', async () => {
+    const { code, stdout } = await readback(['--help']);
+    assert.equal(code, 0);
+    for (const command of [
+      'up',
+      'send',
+      'devices',
+      'commands',
+      'doctor',
+      'serve',
+      'worker',
+      'stdio',
+      'simulator',
+    ]) {
+      assert.match(stdout, new RegExp(`^  ${command}\\b`, 'm'));
+    }
+    assert.match(stdout, /\$ readback send bedroom-ac temperature=26 --wait/);
+  });
+
+  it('names the variable of each flag', async () => {
+    const { code, stdout } = await readback(['serve', '--help']);
+    assert.equal(code, 0);
+    for (const flag of [
+      'catalogue',
+      'port',
+      'host',
+      'data-dir',
+      'temporal',
+      'namespace',
+      'approval',
+      'task-grace',
+      'sync-wait',
+    ]) {
+      assert.match(stdout, new RegExp(`--${flag}\\b`));
+      assert.match(
+        stdout.replace(/\s+/g, ' '),
+        new RegExp(`env: READBACK_${flag.toUpperCase().replace('-', '_')}\\b`),
+      );
+    }
+  });
+
+  it('suggests the flag that was meant, and exits with 2', async () => {
+    const { code, stderr } = await readback(['up', '--catalog', 'x.yaml'], inFolder);
+    assert.equal(code, 2);
+    assert.match(stderr, /unknown option '--catalog'[^]*Did you mean --catalogue\?/);
+  });
+
+  it('suggests the command that was meant, and exits with 2', async () => {
+    const { code, stderr } = await readback(['snd', 'bedroom-ac', 'power=on'], inFolder);
+    assert.equal(code, 2);
+    assert.match(stderr, /Did you mean send\?/);
+  });
+
+  it('refuses what is no duration, from a flag and from its variable', async () => {
+    const byFlag = await readback(['serve', '--task-grace', '5x'], inFolder);
+    assert.equal(byFlag.code, 2);
+    assert.match(byFlag.stderr, /--task-grace[^]*500ms, 5s, 2m/);
+    const byVariable = await readback(['serve'], { ...inFolder, env: { READBACK_TASK_GRACE: 'soon' } });
+    assert.equal(byVariable.code, 2);
+    assert.match(byVariable.stderr, /READBACK_TASK_GRACE/);
+  });
+
+  it('refuses a wait longer than agents may be kept waiting', async () => {
+    const { code, stderr } = await readback(['serve', '--sync-wait', '2m'], inFolder);
+    assert.equal(code, 2);
+    assert.match(stderr, /at most 45 s/);
+  });
+
+  it('takes an empty variable for an unset one', async () => {
+    const { code, stderr } = await readback(['serve'], { ...inFolder, env: { READBACK_TASK_GRACE: '' } });
+    assert.equal(code, 3, stderr);
+  });
+
+  it('says what a value should look like when it has no field', async () => {
+    const { code, stderr } = await readback(
+      ['send', 'bedroom-ac', '26', '--temporal', '127.0.0.1:1'],
+      inFolder,
+    );
+    assert.equal(code, 2);
+    assert.match(stderr, /"26" should look like field=value[^]*Nothing was sent/);
+  });
+});
+
+describe('without a Temporal', () => {
+  for (const args of [
+    ['send', 'bedroom-ac', 'power=on'],
+    ['commands', 'list'],
+    ['stdio'],
+    ['worker'],
+    ['serve'],
+  ]) {
+    it(`\`readback ${args.join(' ')}\` exits with 3 and says how to start one`, async () => {
+      const { code, stderr, stdout } = await readback(args, inFolder);
+      assert.equal(code, 3);
+      assert.match(stderr, /Start one with `readback up`/);
+      assert.equal(stdout, '');
+    });
+  }
+
+  it('exits with 3 when nothing answers at the address that was named', async () => {
+    const { code, stderr } = await readback(['commands', 'list'], {
+      ...inFolder,
+      env: { TEMPORAL_ADDRESS: '127.0.0.1:1' },
+    });
+    assert.equal(code, 3);
+    assert.match(stderr, /127\.0\.0\.1:1/);
+    assert.doesNotMatch(stderr, /^\s+at /m);
+  });
+
+  it('tells the same as one line of JSON with --json', async () => {
+    const { code, stdout } = await readback(['commands', 'list', '--json'], inFolder);
+    assert.equal(code, 3);
+    const lines = stdout.trim().split('\n');
+    assert.equal(lines.length, 1);
+    const { error, exitCode } = JSON.parse(lines[0]!) as { error: string; exitCode: number };
+    assert.match(error, /readback up/);
+    assert.equal(exitCode, 3);
+  });
+});
+
+describe('a wrong catalogue', () => {
+  it('ends `up` with 2 and all of its problems, and starts nothing', async () => {
+    const file = join(folder.path, 'wrong.yaml');
+    writeFileSync(
+      file,
+      `version: 1
+connections: { vendor: { kind: http, baseUrl: "http://127.0.0.1:1", auth: { bearer: "\${NOT_SET_ANYWHERE}" } } }
+devices:
+  heater: { connection: vendr, send: PUT /heater, read: GET /heater, fields: { power: onof } }
+`,
+    );
+    const dataDir = join(folder.path, 'wrong-data');
+    const { code, stderr, stdout } = await readback(
+      ['up', '--catalogue', file, '--data-dir', dataDir],
+      inFolder,
+    );
+    assert.equal(code, 2);
+    assert.equal(stdout, '');
+    assert.match(stderr, /NOT_SET_ANYWHERE/);
+    assert.match(stderr, /vendr/);
+    assert.match(stderr, /onof/);
+    assert.doesNotMatch(stderr, /^\s+at /m);
+  });
+
+  it('ends `up` with 2 when the file is not there', async () => {
+    const { code, stderr } = await readback(['up', '--catalogue', 'absent.yaml'], inFolder);
+    assert.equal(code, 2);
+    assert.match(stderr, /no catalogue at .*absent\.yaml/);
+  });
+});
