@@ -38,9 +38,10 @@ export async function answer(exchange: Exchange): Promise<void> {
   );
   const resident = matched && house.residents.get(matched.devices[0]?.id ?? '');
   if (!matched || !resident) {
-    const ids = devices.map(({ id }) => id);
+    const guide = { devices: devices.map(({ id }) => id), routes: [...PLAIN_ROUTES], admin: '/admin' };
+    if (url.pathname === '/') return writeReply(response, plain(200, guide));
     const error = `nothing answers ${request.method} ${url.pathname}`;
-    return writeReply(response, plain(404, { error, devices: ids, routes: [...PLAIN_ROUTES] }));
+    return writeReply(response, plain(404, { error, ...guide }));
   }
   if (resident.device.definition.down) {
     resident.ledger.drop();

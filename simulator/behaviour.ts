@@ -9,17 +9,12 @@ export type Json = z.core.util.JSONType;
 const MS_PER_UNIT = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** `200ms`, `4s`, `5m`, `1h`, `2d` → milliseconds. */
-export const duration = z
-  .string()
-  .regex(/^\d+(\.\d+)?(ms|s|m|h|d)$/, 'a duration is a number and ms, s, m, h or d, like 200ms, 4s or 5m')
-  .transform((text) => {
-    const [, amount, unit] = /^([\d.]+)(\w+)$/.exec(text) as unknown as [
-      string,
-      string,
-      keyof typeof MS_PER_UNIT,
-    ];
-    return Number(amount) * MS_PER_UNIT[unit];
-  });
+export const duration = z.string().transform((text, context) => {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
+  if (unit !== undefined) return Number(amount) * MS_PER_UNIT[unit as keyof typeof MS_PER_UNIT];
+  context.addIssue('a duration is a number and ms, s, m, h or d, like 200ms, 4s or 5m');
+  return z.NEVER;
+});
 
 const json = z.json();
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
@@ -242,6 +237,10 @@ export const script = z.array(scriptEvent);
 
 /** What a map of the devices file has for this value; never what every object inherits. */
 export function entryOf<T>(map: Readonly<Record<string, T>> | undefined, value: Json): T | undefined {
-  const key = String(value);
+  const key = textOf(value);
   return map && Object.hasOwn(map, key) ? map[key] : undefined;
+}
+
+export function textOf(value: Json): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

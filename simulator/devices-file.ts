@@ -5,10 +5,12 @@ import { z } from 'zod';
 import {
   type DeviceDefinition,
   deviceDefinition,
+  entryOf,
   type Json,
   type Limit,
   limit,
   type ScriptEvent,
+  textOf,
 } from './behaviour.ts';
 import { check, DevicesFileError } from './mistakes.ts';
 
@@ -102,8 +104,8 @@ function withProfiles(
 ): WrittenDevice {
   const { profile = [], ...own } = device;
   let merged: WrittenDevice = {};
-  for (const name of Array.isArray(profile) ? profile : [profile]) {
-    const found = profiles[String(name)];
+  for (const name of (Array.isArray(profile) ? profile : [profile]).map(textOf)) {
+    const found = entryOf(profiles, name);
     if (!found) {
       const there = Object.keys(profiles).join(', ') || 'none';
       throw new DevicesFileError(`devices.${id}.profile: there is no profile "${name}"; there are ${there}`);

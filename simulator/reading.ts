@@ -1,5 +1,5 @@
 /** What a read of a device shows, which isn't always what the device does. */
-import { entryOf, type FieldBehaviour, type Json } from './behaviour.ts';
+import { entryOf, type FieldBehaviour, type Json, textOf } from './behaviour.ts';
 import { lastChangeAt } from './course.ts';
 import { actual, type Device, isAsleep, optionsOf, type Values } from './device.ts';
 
@@ -55,13 +55,13 @@ function presented(value: Json, options: FieldBehaviour): Json {
     case undefined:
       return spelled;
     case 'text':
-      return String(spelled);
+      return textOf(spelled);
     case 'decimal-text':
       return Number(spelled).toFixed(1);
     case 'number':
       return Number(spelled);
     case 'boolean':
-      return ['on', 'true', '1'].includes(String(spelled).toLowerCase());
+      return ['on', 'true', '1'].includes(textOf(spelled).toLowerCase());
     case 'list':
       return [spelled];
   }

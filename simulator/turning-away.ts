@@ -76,7 +76,7 @@ export function withoutSecrets(
   const secret = ['authorization', 'cookie', ...own.map((name) => name.toLowerCase())];
   const shown = Object.entries(headers).filter(([name]) => !secret.includes(name));
   return {
-    path: searchParams.size > 0 ? `${pathname}?${searchParams}` : pathname,
+    path: searchParams.size > 0 ? `${pathname}?${searchParams.toString()}` : pathname,
     headers: Object.fromEntries(shown.map(([name, value]) => [name, String(value)])),
   };
 }

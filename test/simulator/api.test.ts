@@ -50,6 +50,12 @@ test('a query that a route names must be there', async (t) => {
   assert.deepEqual(await house.read('relay'), { turn: 'on' });
 });
 
+test('the root says which devices and routes there are', async (t) => {
+  const house = await simulate(t, { lamp });
+  const { status, body } = await house.request('GET', '/');
+  assert.deepEqual([status, body.devices], [200, ['lamp']]);
+});
+
 test('an unknown path says which devices and routes there are', async (t) => {
   const house = await simulate(t, { lamp });
   const answer = await house.request('GET', '/devices/lmap');
@@ -140,7 +146,7 @@ test('down with a port of its own: the connection is refused, and taken again la
     );
   const until = async (expected: unknown) => {
     const deadline = performance.now() + 5000;
-    while ((await reach()) !== expected) assert.ok(performance.now() < deadline, `never ${expected}`);
+    while ((await reach()) !== expected) assert.ok(performance.now() < deadline, `never ${String(expected)}`);
   };
   assert.equal(await reach(), 200);
   assert.equal((await fetch(`${house.deviceUrls.lamp}/devices/other`)).status, 404);

@@ -1,4 +1,4 @@
-/** What each option does to a field, one test an option that cases.test.ts doesn't show already. */
+/** What each option does to a field, one test an option that the tests of cases.yaml don't show already. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { simulate } from './talking-to-devices.ts';
