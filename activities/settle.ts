@@ -22,18 +22,21 @@ import { type ActivityDependencies, deviceOf } from './dependencies.ts';
 
 /** Shorter waits are slept here: the server rounds a retry delay up to a second. */
 const WAIT_HERE_UP_TO_MS = 1500;
+/** Then the slot is given back, well before the attempt's own time-out. */
+const STAY_UP_TO_MS = 20_000;
 
 export async function settle(dependencies: ActivityDependencies, input: SettleInput): Promise<Settled> {
   const device = deviceOf(dependencies, input.request.device);
   if (device === undefined) throw mismatch(input);
   const question = questionOf(device, input);
+  const leaveAt = Date.now() + STAY_UP_TO_MS;
   let { story } = heartbeatOf(Context.current().info.heartbeatDetails);
 
   for (;;) {
     const judgement = judge(question, story, Date.now());
     if (judgement.kind === 'done') return { fields: judgement.fields, samples: samplesOf(story) };
     const waitMs = judgement.nextReadAt - Date.now();
-    if (waitMs > WAIT_HERE_UP_TO_MS) throw notSettled(judgement.note, waitMs);
+    if (waitMs > WAIT_HERE_UP_TO_MS || Date.now() > leaveAt) throw notSettled(judgement.note, Math.max(1, waitMs));
     if (waitMs > 0) await Context.current().sleep(waitMs);
     story = absorb(question, story, await readOnce(dependencies, device, input));
     const { note } = noteOf(judge(question, story, Date.now()));

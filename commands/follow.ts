@@ -1,10 +1,10 @@
 /** Waiting for a command: Temporal pushes its history, nothing is polled. */
 import type { Client } from '@temporalio/client';
-import { temporal } from '@temporalio/proto';
+import proto from '@temporalio/proto';
 import type { CommandSnapshot } from './commands.ts';
 import { ask } from './engine.ts';
 
-const { EventType, HistoryEventFilterType } = temporal.api.enums.v1;
+const { EventType, HistoryEventFilterType } = proto.temporal.api.enums.v1;
 
 /** Events after which a command's view may be another one. */
 const TELLING = new Set([
@@ -63,7 +63,8 @@ async function nextPage(
 ): Promise<Page | null> {
   try {
     const page = await ask(() =>
-      client.withAbortSignal(signal, () =>
+      // A signal of its own: the client adds a listener a call, and never takes it off again.
+      client.withAbortSignal(AbortSignal.any([signal]), () =>
         client.workflowService.getWorkflowExecutionHistory({
           namespace: client.options.namespace,
           execution: { workflowId: commandId },

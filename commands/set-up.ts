@@ -1,10 +1,10 @@
 /** Makes a namespace ready for Readback: search attributes and retention. Repeating it is harmless. */
 import type { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { temporal } from '@temporalio/proto';
+import proto from '@temporalio/proto';
 import { SEARCH_ATTRIBUTE } from '../workflows/messages.ts';
 
-const KEYWORD = temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
+const KEYWORD = proto.temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
 /** A command's end can be asked about for at least this long. */
 export const MINIMUM_RETENTION_MS = 7 * 24 * 3_600_000;
 /** A namespace created a moment ago may not be known everywhere yet. */

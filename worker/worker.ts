@@ -57,6 +57,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     activities,
     workflowBundle: options.workflowBundle ?? (await bundleWorkflows(options.logger)),
     maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
+    // A heartbeat carries the latest reading to whoever asks; held back longer it would be old.
+    maxHeartbeatThrottleInterval: '1 second',
     stickyQueueScheduleToStartTimeout: stickyTimeoutMs,
   });
   const turns = await Worker.create({
