@@ -35,7 +35,7 @@ function didYouMean(key: string): string {
     name,
     distance: editDistance(key.toLowerCase(), name.toLowerCase()),
   }))
-    .filter(({ distance }) => distance <= 2)
+    .filter(({ distance }) => distance <= Math.min(2, key.length / 2))
     .sort((a, b) => a.distance - b.distance)[0];
   return near ? `; did you mean ${near.name}?` : '; docs/simulator.md lists them all';
 }
