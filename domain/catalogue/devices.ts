@@ -77,7 +77,6 @@ export function resolveDevice(
     {
       unread: read === undefined,
       severalRequests: read?.requests !== undefined,
-      instanceUnits: kind === 'home-assistant',
     },
     report,
   );
@@ -117,7 +116,7 @@ export function resolveDevice(
     if (source)
       checkExpression(
         source,
-        { roots: ['status', 'body', 'headers'], params: names, groups: {} },
+        { roots: ['status', 'body', 'headers'], params: [], groups: {} },
         ['reply', name],
         report,
       );

@@ -8,9 +8,11 @@ export function digestOf(value: unknown): string {
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`);
-  return `{${members.join(',')}}`;
+  const map = value as Readonly<Record<string, unknown>>;
+  let members = '';
+  for (const key of Object.keys(map).sort()) {
+    if (map[key] === undefined) continue;
+    members += `${members === '' ? '' : ','}${JSON.stringify(key)}:${canonical(map[key])}`;
+  }
+  return `{${members}}`;
 }

@@ -1,12 +1,13 @@
 /**
  * JSONata, tamed: the small language in which a catalogue says what a reply means.
- * Two things differ from JSONata: only a safe part of it is allowed (`syntax-tree.ts`), and what is absent stays absent instead of
+ * Two things differ from JSONata: only a safe part of it is allowed (`allowed-syntax.ts`), and what is absent stays absent instead of
  * silently turning into `false`, `""` or the else branch.
  */
 import jsonata from 'jsonata';
 import { plain } from '../text.ts';
 import type { Json } from '../values.ts';
-import { type Node, presence, type References, references, refusal } from './syntax-tree.ts';
+import { refusal } from './allowed-syntax.ts';
+import { type Node, presence, type References, references } from './syntax-tree.ts';
 
 export type Evaluated = { readonly kind: 'value'; readonly value: Json } | { readonly kind: 'absent' };
 
@@ -27,7 +28,8 @@ type Compiled =
   | {
       readonly ok: true;
       readonly run: jsonata.Expression;
-      readonly present: jsonata.Expression | null;
+      /** Is everything there that it looks at? Compiled when it is first asked: loading a catalogue never asks. */
+      readonly present: () => jsonata.Expression | null;
       readonly references: References;
     }
   | { readonly ok: false; readonly problem: string };
@@ -56,7 +58,8 @@ export async function evaluate(
 ): Promise<Evaluated> {
   const { run, present } = usable(source);
   try {
-    if (present !== null && (await present.evaluate(input, bindings)) !== true) return { kind: 'absent' };
+    const everythingIsThere = (await present()?.evaluate(input, bindings)) ?? true;
+    if (everythingIsThere !== true) return { kind: 'absent' };
     const result: unknown = await run.evaluate(input, bindings);
     return result === undefined ? { kind: 'absent' } : { kind: 'value', value: copy(result) };
   } catch (error) {
@@ -95,12 +98,23 @@ function compileAfresh(source: string): Compiled {
     const tree = run.ast() as unknown as Node;
     const refused = refusal(tree);
     if (refused !== null) return { ok: false, problem: refused };
-    const condition = presence(tree);
-    const present = condition === null ? null : jsonata(condition, LIMITS);
-    return { ok: true, run, present, references: references(tree) };
+    return { ok: true, run, present: once(() => presenceOf(tree)), references: references(tree) };
   } catch (error) {
     return { ok: false, problem: plain(reason(error), 200) };
   }
+}
+
+function presenceOf(tree: Node): jsonata.Expression | null {
+  const condition = presence(tree);
+  return condition === null ? null : jsonata(condition, LIMITS);
+}
+
+function once<Result>(make: () => Result): () => Result {
+  let made: { readonly result: Result } | undefined;
+  return () => {
+    made ??= { result: make() };
+    return made.result;
+  };
 }
 
 /** Through JSON: JSONata's own arrays carry marks, and its objects may be parts of the input. */

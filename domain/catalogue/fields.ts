@@ -14,8 +14,6 @@ export interface FieldContext {
   readonly unread: boolean;
   /** Several requests: then there is no single body to look in. */
   readonly severalRequests: boolean;
-  /** Home Assistant: temperatures come in the instance's own unit. */
-  readonly instanceUnits: boolean;
 }
 
 /** All fields, checked by themselves and against each other; what is wrong is reported below `fields`. */

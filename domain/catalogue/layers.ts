@@ -1,7 +1,8 @@
 /** The layers of which a device is made, weakest first: built-in, defaults, connection, profiles, the device itself. */
-import type { RawDevice, RawRead, RawRequest, RawStep } from './device-schema.ts';
+import type { RawDevice, RawRead, RawStep } from './device-schema.ts';
 import { isMap, merge, type RawMap } from './merge.ts';
 import type { Path } from './problems.ts';
+import type { RawRequest } from './shapes.ts';
 
 export interface Layer {
   readonly file: string;

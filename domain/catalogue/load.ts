@@ -2,14 +2,16 @@
 import { checkTimezone, resolveApproval } from './approvals.ts';
 import { resolveConnection } from './connections.ts';
 import type { Catalogue, Connection, DeviceDefinition, ReplyRules, Settings } from './definition.ts';
+import { checkNames } from './device-names.ts';
 import { type DeviceParts, layersOf, resolveDevice } from './devices.ts';
 import { digestOf } from './digest.ts';
 import { type Layer, originOf, written } from './layers.ts';
 import type { RawMap } from './merge.ts';
-import { didYouMean, formatPath, listed, type Path, type Problem } from './problems.ts';
+import { collectProblems, type ReportIn } from './problem-log.ts';
+import { didYouMean, listed, type Path, type Problem } from './problems.ts';
 import type { RawCatalogue } from './schema.ts';
 import { fillSecrets, refuseSecrets } from './secrets.ts';
-import { beside, type ReportIn, readSources, type Sources } from './sources.ts';
+import { beside, readSources, type Sources } from './sources.ts';
 
 export type { Problem } from './problems.ts';
 
@@ -40,7 +42,10 @@ export async function loadCatalogue(options: LoadOptions): Promise<Loaded> {
   refuseSecretsOutsideConnections(sources, options.file, report);
   const connections = await resolveConnections(sources, options, report);
   const devices = resolveDevices(sources, connections, options.file, report);
-  const warnings = [...checkNames(devices, sources, report), ...settingWarnings(main)];
+  const warnings = [
+    ...checkNames(devices, (id) => sources.devices.get(id)?.file ?? '', report),
+    ...settingWarnings(main),
+  ];
   const incomplete = problems().some(({ path }) =>
     /^(devices|profiles|connections|defaults|include)\b/.test(path),
   );
@@ -65,38 +70,6 @@ export async function loadCatalogue(options: LoadOptions): Promise<Loaded> {
     approvals,
   };
   return { ok: true, catalogue: { ...content, digest: catalogueDigest(content, sources) }, warnings };
-}
-
-/**
- * What is wrong with the shape of the file hides what would only follow from it: at the same place, around it or inside it.
- * `shapeDone` says that from now on mistakes are about the meaning.
- */
-function collectProblems(): {
-  readonly problems: () => readonly Problem[];
-  readonly report: ReportIn;
-  readonly shapeDone: () => void;
-} {
-  const found = new Map<string, Problem>();
-  const misshapen = new Set<string>();
-  const around = new Set<string>();
-  let shape = true;
-  const report: ReportIn = (file, path, message) => {
-    const places = path.map((_part, index) => `${file}\n${formatPath(path.slice(0, index + 1))}`);
-    const here = places.at(-1) ?? file;
-    if (shape) {
-      misshapen.add(here);
-      // A whole device or section is no single place.
-      for (const place of places.slice(2, -1)) around.add(place);
-    } else if (around.has(here) || places.some((place) => misshapen.has(place))) return;
-    found.set(`${here}\n${message}`, { file, path: formatPath(path), message });
-  };
-  return {
-    problems: () => [...found.values()],
-    report,
-    shapeDone: () => {
-      shape = false;
-    },
-  };
 }
 
 function refuseSecretsOutsideConnections(sources: Sources, file: string, report: ReportIn): void {
@@ -218,39 +191,6 @@ function chainOf(
     return [];
   }
   return [profile, ...chainOf(profile, 'extends', profiles, [...above, name], report)];
-}
-
-/** An alias must mean one device. Equal names are only a warning: callers then have to use the ids. */
-function checkNames(
-  devices: readonly DeviceDefinition[],
-  sources: Sources,
-  report: ReportIn,
-): readonly string[] {
-  const warnings: string[] = [];
-  const taken = new Map<string, { readonly id: string; readonly as: 'id' | 'name' | 'alias' }>();
-  for (const { id } of devices) taken.set(id.toLowerCase(), { id, as: 'id' });
-  const file = (id: string): string => sources.devices.get(id)?.file ?? '';
-  for (const { id, name } of devices) {
-    const other = taken.get(name.toLowerCase());
-    if (other !== undefined && other.id !== id)
-      warnings.push(
-        `${file(id)}: devices.${id}.name: ${JSON.stringify(name)} is also the ${other.as} of ${other.id}; callers have to use the ids.`,
-      );
-    else taken.set(name.toLowerCase(), other ?? { id, as: 'name' });
-  }
-  for (const { id, aliases } of devices) {
-    for (const alias of aliases) {
-      const other = taken.get(alias.toLowerCase());
-      if (other !== undefined && other.id !== id)
-        report(
-          file(id),
-          ['devices', id, 'aliases'],
-          `${JSON.stringify(alias)} is also the ${other.as} of ${other.id}: an alias must mean one device`,
-        );
-      else taken.set(alias.toLowerCase(), other ?? { id, as: 'alias' });
-    }
-  }
-  return warnings;
 }
 
 function settingsOf({ settings }: RawCatalogue): Settings {

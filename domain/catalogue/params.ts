@@ -1,8 +1,8 @@
 /** The parameters of a profile and the values that a device gives them. */
 import type { Value } from '../values.ts';
+import { isFunctionName } from './allowed-syntax.ts';
 import type { MergedDevice } from './layers.ts';
 import { didYouMean, listed, type Report } from './problems.ts';
-import { isFunctionName } from './syntax-tree.ts';
 
 /** `$name` has another meaning in some expressions. */
 const TAKEN = ['wire', 'desired', 'before', 'current', 'kept', 'secret', 'batch', 'requester', 'device'];

@@ -1,10 +1,10 @@
 /** Request templates: `METHOD /path` with placeholders, headers, and a body tree. */
 import type { Json } from '../values.ts';
 import type { Connection, RequestTemplate } from './definition.ts';
-import type { RawRequest } from './device-schema.ts';
 import { isMap } from './merge.ts';
 import type { Path, Report } from './problems.ts';
 import { checkBody, checkPlaceholders, type Scope } from './scope.ts';
+import type { RawRequest } from './shapes.ts';
 
 /** The template, or null where it lacks what it needs; what is wrong is reported below `path`. */
 export function resolveRequest(

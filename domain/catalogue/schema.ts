@@ -1,22 +1,18 @@
 /** The shape of a catalogue file. Its JSON Schema comes from here too, so that editors know it. */
 import { z } from 'zod';
+import { deliver, device, lane, profile, reply } from './device-schema.ts';
 import {
-  deliver,
-  device,
   deviceId,
   duration,
   expression,
   identifier,
-  lane,
   map,
   named,
   oneOrMore,
-  profile,
-  reply,
   scalar,
   settle,
   text,
-} from './device-schema.ts';
+} from './shapes.ts';
 
 const secretText = z.string().min(1).describe('Write secrets as ${NAME} (environment) or ${file:PATH}.');
 const account = map({ username: secretText, password: secretText });

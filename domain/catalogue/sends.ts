@@ -80,12 +80,7 @@ function resolveStep(
   }
   if (raw.fill && !context.readable) report([...path, 'fill'], 'fill: current needs a "read" on the device');
   for (const [name, source] of Object.entries(raw.keep ?? {})) {
-    checkExpression(
-      source,
-      { roots: REPLY_ROOTS, params: context.params, groups: {} },
-      [...path, 'keep', name],
-      report,
-    );
+    checkExpression(source, { roots: REPLY_ROOTS, params: [], groups: {} }, [...path, 'keep', name], report);
   }
   return {
     index,

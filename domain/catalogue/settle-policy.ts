@@ -1,7 +1,7 @@
 import type { SettlePolicy } from './definition.ts';
-import type { RawSettle } from './device-schema.ts';
 import { milliseconds } from './durations.ts';
 import type { Report } from './problems.ts';
+import type { RawSettle } from './shapes.ts';
 
 /** What holds where the catalogue says nothing. */
 export const DEFAULT_SETTLE: SettlePolicy = {

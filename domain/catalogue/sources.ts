@@ -1,11 +1,11 @@
 /** The files of a catalogue: read, parsed, checked for their shape, and put side by side. */
 import { isMap, type RawMap } from './merge.ts';
+import type { ReportIn } from './problem-log.ts';
 import { type Mistake, mistakesOf, type Path } from './problems.ts';
 import { catalogueFile, type RawApproval, type RawCatalogue, type RawConnection } from './schema.ts';
 import { parseYaml } from './yaml-file.ts';
 
 type ReadFile = (path: string) => string | Promise<string>;
-export type ReportIn = (file: string, path: Path, message: string) => void;
 
 /** Something of the file, with the file in which it stands. */
 export interface Sourced<Content> {

@@ -1,5 +1,5 @@
 /** Reads YAML defensively: what would be misread, or would cost too much to read, is an error that says so. */
-import { isNode, isScalar, Lexer, type Pair, parseDocument, type Scalar, visit } from 'yaml';
+import { isNode, isScalar, Lexer, type Pair, parseDocument, type Scalar, visit, type YAMLMap } from 'yaml';
 
 /** A thousand devices written out in full are about 0.5 MB. */
 const MAX_CHARACTERS = 4_000_000;
@@ -17,11 +17,13 @@ export function parseYaml(text: string): ParsedYaml {
   const document = parseDocument(text, {
     version: '1.2',
     merge: false,
-    uniqueKeys: true,
-    prettyErrors: true,
+    uniqueKeys: false,
+    prettyErrors: false,
     logLevel: 'silent',
   });
-  const mistakes = [...document.errors, ...document.warnings].map((error) => firstLine(error.message));
+  const mistakes = [...document.errors, ...document.warnings].map(
+    ({ message, pos }) => `${lineAt(text, pos[0])}${message}`,
+  );
   if (document.directives?.yaml.explicit === true && document.directives.yaml.version !== '1.2') {
     mistakes.push('%YAML 1.1 is not supported: leave the directive out');
   }
@@ -29,6 +31,10 @@ export function parseYaml(text: string): ParsedYaml {
     if (mistake !== null) mistakes.push(`${lineOf(text, node)}${mistake}`);
   };
   visit(document, {
+    // Checked here because the parser compares each key of a map with every other.
+    Map: (_key, map) => {
+      for (const [mistake, node] of duplicates(map)) note(mistake, node);
+    },
     Pair: (_key, pair) => note(keyMistake(pair), pair.key),
     Scalar: (_key, scalar) => note(scalarMistake(scalar), scalar),
   });
@@ -80,9 +86,20 @@ function scalarMistake({ value, source }: Scalar): string | null {
   return exact ? null : `${written} is too large to stay exact: put it in quotes`;
 }
 
-function lineOf(text: string, node: unknown): string {
-  const offset = isNode(node) ? node.range?.[0] : undefined;
-  return offset === undefined ? '' : `line ${text.slice(0, offset).split('\n').length}: `;
+function* duplicates(map: YAMLMap): Generator<readonly [string, unknown]> {
+  const seen = new Set<string>();
+  for (const { key } of map.items) {
+    if (!isScalar(key)) continue;
+    const name = String(key.value);
+    if (seen.has(name))
+      yield [`the key ${JSON.stringify(name)} is there already, further up in the same map`, key];
+    seen.add(name);
+  }
 }
 
-const firstLine = (message: string): string => message.replace(/:?\s*\n[\s\S]*$/, '');
+function lineOf(text: string, node: unknown): string {
+  const offset = isNode(node) ? node.range?.[0] : undefined;
+  return offset === undefined ? '' : lineAt(text, offset);
+}
+
+const lineAt = (text: string, offset: number): string => `line ${text.slice(0, offset).split('\n').length}: `;
