@@ -143,7 +143,7 @@ function readingOf({ devices, list, shape }: Extract<Matched, { purpose: 'read' 
   if (!list) return fill(shape, devices[0] ? reading(devices[0], now) : {});
   return devices
     .filter((device) => !device.definition.unlisted)
-    .map((device) => fill(device.definition.shape, reading(device, now)));
+    .map((device) => fill(shape ?? device.definition.shape, reading(device, now)));
 }
 
 function turnAway(

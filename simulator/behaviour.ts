@@ -231,7 +231,6 @@ export type DeviceDefinition = z.output<typeof deviceDefinition>;
 export type Conduct = z.output<typeof conduct>;
 export type Limit = z.output<typeof limit>;
 export type Refusal = z.output<typeof refusal>;
-export type Route = z.output<typeof route>;
 export type ScriptEvent = z.output<typeof scriptEvent>;
 export const script = z.array(scriptEvent);
 

@@ -12,6 +12,7 @@ export interface IncomingRequest {
 export type Matched = {
   /** For a list read several; else one. */
   readonly devices: readonly Device[];
+  /** undefined: each device's own. */
   readonly shape: Json | undefined;
   readonly answer: readonly Conduct[] | undefined;
   /** Counts per conduct are kept under this name. */
@@ -76,12 +77,12 @@ function matchOwn(request: IncomingRequest, devices: readonly Device[]): Matched
   const listed = hits
     .filter(({ route: { request: same } }) => same === route.request)
     .map((one) => one.device);
-  const found = {
-    devices: route.read === 'list' ? listed : [device],
-    shape: route.shape ?? device.definition.shape,
-    answer: route.answer,
-  };
-  if (route.read) return { ...found, name: route.request, purpose: 'read', list: route.read === 'list' };
+  if (route.read === 'list') {
+    const { request: name, shape, answer } = route;
+    return { devices: listed, shape, answer, name, purpose: 'read', list: true };
+  }
+  const found = { devices: [device], shape: route.shape ?? device.definition.shape, answer: route.answer };
+  if (route.read) return { ...found, name: route.request, purpose: 'read', list: false };
   if (route.action) return actionMatch(route.action, found);
   const fieldsIn = (body: Json) => ownFields(body, route.send ?? {}, hit.inPath, device);
   return { ...found, name: route.request, purpose: 'send', fieldsIn, action: null };
@@ -119,18 +120,16 @@ function ownFields(
   for (const [name, text] of Object.entries(inPath))
     if (Object.hasOwn(device.definition.state, name)) values[name] = text;
   for (const [field, place] of Object.entries(places)) {
-    const value =
-      place === '.'
-        ? body
-        : place
-            .split('.')
-            .reduce<Json | undefined>(
-              (inner, key) => (isMap(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
-              body,
-            );
+    const value = place === '.' ? body : valueAtPlace(body, place.split('.'));
     if (value !== undefined) values[field] = value;
   }
   return Object.keys(values).length > 0 ? typed(values, device) : 'none of its fields is in this request';
+}
+
+function valueAtPlace(body: Json, keys: readonly string[]): Json | undefined {
+  let value: Json | undefined = body;
+  for (const key of keys) value = isMap(value) ? entryOf(value, key) : undefined;
+  return value;
 }
 
 function plainFields(body: Json, device: Device): Values | string {

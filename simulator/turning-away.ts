@@ -1,5 +1,5 @@
 /** What an API checks before it troubles a device: who asks, how often, and whether the device is awake. */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { DeviceDefinition, Json, Limit } from './behaviour.ts';
 import { type Device, isAsleep } from './device.ts';
 
@@ -43,31 +43,32 @@ export function createLimitCounter(): LimitCounter {
   };
 }
 
+type Auth = NonNullable<DeviceDefinition['auth']>;
+
 export function notSignedIn(
-  auth: DeviceDefinition['auth'],
-  headers: Readonly<Record<string, string | string[] | undefined>>,
+  auth: Auth | undefined,
+  headers: IncomingHttpHeaders,
   query: URLSearchParams,
 ): Refused | undefined {
-  if (!auth || signedIn()) return undefined;
+  if (!auth || signedIn(auth, headers, query)) return undefined;
   return { status: 401, headers: {}, body: { error: 'not signed in, or the token is wrong' } };
+}
 
-  function signedIn(): boolean {
-    if (!auth) return true;
-    if ('bearer' in auth) return headers.authorization === `Bearer ${auth.bearer}`;
-    if ('basic' in auth) {
-      const pair = Buffer.from(`${auth.basic.username}:${auth.basic.password}`).toString('base64');
-      return headers.authorization === `Basic ${pair}`;
-    }
-    if ('header' in auth)
-      return Object.entries(auth.header).every(([name, value]) => headers[name.toLowerCase()] === value);
-    return Object.entries(auth.query).every(([name, value]) => query.get(name) === value);
+function signedIn(auth: Auth, headers: IncomingHttpHeaders, query: URLSearchParams): boolean {
+  if ('bearer' in auth) return headers.authorization === `Bearer ${auth.bearer}`;
+  if ('basic' in auth) {
+    const pair = Buffer.from(`${auth.basic.username}:${auth.basic.password}`).toString('base64');
+    return headers.authorization === `Basic ${pair}`;
   }
+  if ('header' in auth)
+    return Object.entries(auth.header).every(([name, value]) => headers[name.toLowerCase()] === value);
+  return Object.entries(auth.query).every(([name, value]) => query.get(name) === value);
 }
 
 /** Path and headers as they may be shown to anybody. */
 export function withoutSecrets(
   { url = '/', headers }: IncomingMessage,
-  auth: DeviceDefinition['auth'],
+  auth: Auth | undefined,
 ): { path: string; headers: Record<string, string> } {
   const { pathname, searchParams } = new URL(url, 'http://simulator');
   for (const name of auth && 'query' in auth ? Object.keys(auth.query) : [])

@@ -42,6 +42,13 @@ test('routes and shapes of a device’s own: a list read, a request a field, val
   assert.equal((await house.request('POST', '/units/1/set')).status, 404);
 });
 
+test('a list may word its items in its own way', async (t) => {
+  const plug = { ...lamp, routes: [{ request: 'GET /plugs', read: 'list', shape: { relay: '$power' } }] };
+  const house = await simulate(t, { one: plug, two: { ...plug, shape: { state: '$power' } } });
+  assert.deepEqual((await house.request('GET', '/plugs')).body, [{ relay: 'off' }, { relay: 'off' }]);
+  assert.deepEqual(await house.read('two'), { state: 'off' });
+});
+
 test('a query that a route names must be there', async (t) => {
   const relay = { state: { turn: 'off' }, routes: [{ request: 'POST /relay?channel=0&turn={turn}' }] };
   const house = await simulate(t, { relay });
