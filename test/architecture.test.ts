@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { bundleWorkflowCode } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { parseSync } from 'oxc-parser';
 
 const root = join(import.meta.dirname, '..');
@@ -41,6 +41,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'worker',
     'simulator',
     '@temporalio/client',
+    '@temporalio/worker',
     'commander',
     'pino',
     'node:*',
@@ -163,6 +164,7 @@ describe('the workflow bundle', () => {
   before(async () => {
     await bundleWorkflowCode({
       workflowsPath: join(root, 'workflows', 'index.ts'),
+      logger: new DefaultLogger('ERROR'),
       webpackConfigHook: (config) => ({
         ...config,
         plugins: [

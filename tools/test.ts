@@ -23,8 +23,9 @@ const QUICK_FIRST = [
 ];
 /** Suites with a script of their own: they install a Home Assistant, or kill processes. */
 const ON_DEMAND = ['home-assistant', 'chaos'];
-/** For a whole file. Far above what any takes, so that only a hang meets it. */
-const FILE_TIMEOUT_MS = 5 * 60_000;
+/** For a whole file. Far above what any takes, so that only a hang meets it; those on demand install things first. */
+const FILE_TIMEOUT_MS = 3 * 60_000;
+const ON_DEMAND_FILE_TIMEOUT_MS = 15 * 60_000;
 
 const testFolder = join(import.meta.dirname, '..', 'test');
 
@@ -63,10 +64,12 @@ async function provideTemporal(): Promise<void> {
 }
 
 await provideTemporal();
+const files = chooseFiles(process.argv.slice(2));
+const onDemand = files.some((file) => ON_DEMAND.includes(suiteOf(file)));
 const events = run({
-  files: chooseFiles(process.argv.slice(2)).map((file) => join(testFolder, file)),
+  files: files.map((file) => join(testFolder, file)),
   concurrency: availableParallelism(),
-  timeout: FILE_TIMEOUT_MS,
+  timeout: onDemand ? ON_DEMAND_FILE_TIMEOUT_MS : FILE_TIMEOUT_MS,
 });
 events.on('test:fail', () => {
   process.exitCode = 1;
