@@ -20,11 +20,19 @@ export interface ApprovalContext {
 }
 
 /** What `when` may look at. The command is described by names, not by a reply. */
-const SCOPE: Scope = {
-  roots: [],
-  params: [],
-  groups: { desired: null, before: null, batch: null, requester: null, device: null },
-};
+function scopeOf(fields: readonly string[]): Scope {
+  return {
+    roots: [],
+    params: [],
+    groups: {
+      desired: fields,
+      before: fields,
+      batch: ['size'],
+      requester: ['subject', 'client', 'transport', 'unattended'],
+      device: ['id', 'area', 'tags'],
+    },
+  };
+}
 
 type RawFor = NonNullable<RawApproval['for']>;
 
@@ -47,7 +55,10 @@ export function resolveApproval(
     .flatMap((candidate) => Object.values(candidate.fields))
     .filter((field) => field.name === about.field);
   checkField(about, devices, fields, context, report);
-  if (raw.when !== undefined) checkExpression(raw.when, SCOPE, ['when'], report);
+  if (raw.when !== undefined && !context.incomplete) {
+    const names = [...new Set(devices.flatMap((candidate) => Object.keys(candidate.fields)))];
+    checkExpression(raw.when, scopeOf(names), ['when'], report);
+  }
   return {
     index,
     for: {

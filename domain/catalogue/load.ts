@@ -146,16 +146,16 @@ function resolveDevices(
   const { timeout: _timeout, ...common } = sources.main.defaults ?? {};
   const defaults: Layer | null =
     Object.keys(common).length === 0 ? null : { file, path: ['defaults'], content: written(common) };
-  for (const [name, profile] of profiles) chainOf(profile, 'extends', profiles, [name], report);
+  const complete = ({ broken }: Chain): boolean => {
+    if (broken !== null) report(broken.at.file, [...(broken.at.path ?? []), broken.key], broken.message);
+    return broken === null;
+  };
+  for (const profile of profiles.values()) complete(chainOf(profile, 'extends', profiles));
   return [...sources.devices].flatMap(([id, source]) => {
     const device = layer('devices', id, source);
-    const parts: DeviceParts = {
-      id,
-      device,
-      profiles: chainOf(device, 'profile', profiles, [], report),
-      defaults,
-      connections,
-    };
+    const chain = chainOf(device, 'profile', profiles);
+    if (!complete(chain)) return [];
+    const parts: DeviceParts = { id, device, profiles: chain.layers, defaults, connections };
     const layers = layersOf(parts);
     const definition = resolveDevice(parts, layers, (path, message) => {
       const origin = originOf(layers, path);
@@ -165,32 +165,36 @@ function resolveDevices(
   });
 }
 
-/** The profiles that a device (by `profile`) or a profile (by `extends`) stands on, nearest first. */
-function chainOf(
-  from: Layer,
-  key: 'profile' | 'extends',
-  profiles: ReadonlyMap<string, Layer>,
-  above: readonly string[],
-  report: ReportIn,
-): readonly Layer[] {
-  const name = from.content[key];
-  if (typeof name !== 'string') return [];
-  const path = [...(from.path ?? []), key];
-  const profile = profiles.get(name);
-  if (profile === undefined) {
-    const known = [...profiles.keys()];
-    report(
-      from.file,
-      path,
-      `there is no profile ${JSON.stringify(name)}; profiles: ${listed(known)}.${didYouMean(name, known)}`,
-    );
-    return [];
+interface Chain {
+  /** Nearest first. */
+  readonly layers: readonly Layer[];
+  /** Where the chain ends badly, and why. */
+  readonly broken: { readonly at: Layer; readonly key: string; readonly message: string } | null;
+}
+
+/** The profiles that a device (by `profile`) or a profile (by `extends`) stands on. */
+function chainOf(from: Layer, key: 'profile' | 'extends', profiles: ReadonlyMap<string, Layer>): Chain {
+  const names: string[] = [];
+  const layers: Layer[] = [];
+  for (let at = from, by = key; ; by = 'extends') {
+    const name = at.content[by];
+    if (typeof name !== 'string') return { layers, broken: null };
+    const profile = profiles.get(name);
+    if (profile === undefined) {
+      const known = [...profiles.keys()];
+      const message = `there is no profile ${JSON.stringify(name)}; profiles: ${listed(known)}.${didYouMean(name, known)}`;
+      return { layers, broken: { at, key: by, message } };
+    }
+    if (names.includes(name)) {
+      // Told in one way and at one place, wherever the circle was entered.
+      const circle = names.slice(names.indexOf(name)).sort();
+      const message = `goes in a circle: ${circle.join(', ')}`;
+      return { layers, broken: { at: profiles.get(String(circle[0])) ?? at, key: 'extends', message } };
+    }
+    names.push(name);
+    layers.push(profile);
+    at = profile;
   }
-  if (above.includes(name)) {
-    report(from.file, path, `goes in a circle: ${[...above.slice(above.indexOf(name)), name].join(' → ')}`);
-    return [];
-  }
-  return [profile, ...chainOf(profile, 'extends', profiles, [...above, name], report)];
 }
 
 function settingsOf({ settings }: RawCatalogue): Settings {

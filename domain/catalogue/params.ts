@@ -37,5 +37,6 @@ export function resolveParams(
     if (['', '.', '..'].includes(String(value).trim()))
       report(['with', name], `${JSON.stringify(value)} can't be part of a path`);
   }
-  return values;
+  // What is missing has been reported; that the name is known still counts.
+  return { ...Object.fromEntries(Object.keys(declared).map((name) => [name, ''])), ...values };
 }

@@ -53,6 +53,8 @@ export function unknownKeys(keys: readonly string[], allowed: readonly string[])
 export interface Mistake {
   readonly path: Path;
   readonly message: string;
+  /** The value is of the right kind, so the rest can be checked with it in place. */
+  readonly rightKind?: boolean;
 }
 
 /** zod's issues as mistakes, one for each place. */
@@ -68,6 +70,7 @@ function mistakesOfIssue(issue: Issue, above: Path): readonly Mistake[] {
     const lines = issue.message.split('\n');
     return issue.keys.map((key, index) => ({ path: [...path, key], message: lines[index] ?? 'unknown key' }));
   }
+  if (issue.code === 'custom') return [{ path, message: issue.message, rightKind: true }];
   if (issue.code === 'invalid_key') return [{ path, message: issue.issues[0]?.message ?? issue.message }];
   // Every message but zod's own was written for people already.
   if (!issue.message.startsWith('Invalid ') && !issue.message.startsWith('Too '))
