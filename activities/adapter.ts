@@ -6,6 +6,11 @@ import type { Desired, Reading } from '../domain/values.ts';
 export interface ReadResult {
   /** Never thrown away and never thrown: a failed read is a sample with `trouble`. */
   readonly sample: Sample;
+  /**
+   * The definition by which `sample` was made, and by which it is to be compared: the catalogue's, completed by what only
+   * the device knows (Home Assistant: unit and step of temperatures).
+   */
+  readonly device: DeviceDefinition;
   /** As `$before` shows it to expressions. */
   readonly raw: RawRead;
   /** The replies themselves, for `devices probe`. Empty where no reply came. */

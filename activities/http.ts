@@ -41,7 +41,7 @@ export function httpAdapter(
       const replies = repliesIn(exchanged);
       if (trouble.length > 0) return failedRead(device, trouble.join('; '), replies, retryAfterMs);
       const { sample, raw } = await interpretRead(device, replies, context, oldest(exchanged));
-      return { sample: { ...sample, retryAfterMs }, raw, replies };
+      return { sample: { ...sample, retryAfterMs }, device, raw, replies };
     },
 
     async refresh(device, signal) {
@@ -63,9 +63,7 @@ export function httpAdapter(
       shared.forget();
       const exchanged = await exchangeOrStop(http, request, device.reply, signal);
       shared.forget();
-      return exchanged.kind === 'reply'
-        ? repliedResult(device, step, exchanged)
-        : unrepliedResult(connection, exchanged);
+      return exchanged.kind === 'reply' ? repliedResult(device, step, exchanged) : unrepliedResult(exchanged);
     },
 
     objection: () => null,
@@ -75,13 +73,19 @@ export function httpAdapter(
 type Reply = Extract<Exchanged, { kind: 'reply' }>;
 type Named = readonly (readonly [string, Exchanged])[];
 
-function failedRead(
+/** A read that brought nothing to interpret. */
+export function failedRead(
   device: DeviceDefinition,
   trouble: string,
   replies: Readonly<Record<string, DeviceReply>> = {},
   retryAfterMs: number | null = null,
 ): ReadResult {
-  return { sample: { ...troubledSample(device, Date.now(), trouble), retryAfterMs }, raw: {}, replies };
+  return {
+    sample: { ...troubledSample(device, Date.now(), trouble), retryAfterMs },
+    device,
+    raw: {},
+    replies,
+  };
 }
 
 /** What keeps a reply from being a reading, before anybody looks into it. */
@@ -148,17 +152,18 @@ async function repliedResult(device: DeviceDefinition, step: SendStep, one: Repl
   };
 }
 
-function unrepliedResult(connection: Connection, one: Exclude<Exchanged, Reply>): SendResult {
+/** A send that brought no reply, whatever that proves. */
+export function unrepliedResult(one: Exclude<Exchanged, Reply>): SendResult {
   if (one.kind === 'held') {
     return {
-      ...notSent('limited', `${budgetUsedUp(one.waitMs)} on connection ${connection.name}; not sent yet`),
+      ...notSent('limited', `${budgetUsedUp(one.waitMs)}; not sent yet`),
       retryAfterMs: one.waitMs,
     };
   }
   return notSent(one.kind, one.why);
 }
 
-function notSent(sendClass: SendClass, detail: string): SendResult {
+export function notSent(sendClass: SendClass, detail: string): SendResult {
   return { class: sendClass, at: Date.now(), reply: null, detail, retryAfterMs: null, kept: {} };
 }
 

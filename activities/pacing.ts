@@ -89,7 +89,8 @@ export function retryAfterMs(headers: DeviceReply['headers'], at: number): numbe
   const text = headers['retry-after']?.trim();
   if (text === undefined || text === '') return null;
   if (/^\d+(\.\d+)?$/.test(text)) return bounded(Number(text) * 1000);
-  const date = Date.parse(text);
+  // JavaScript reads "-5" as a date as well; those of HTTP begin with the day's name.
+  const date = /^[A-Za-z]{3}/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(date)) return null;
   const theirNow = Date.parse(headers['date'] ?? '');
   return bounded(date - (Number.isNaN(theirNow) ? at : theirNow));

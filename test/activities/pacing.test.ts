@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createPace } from '../../activities/pacing.ts';
+import type { Limit } from '../../domain/catalogue/definition.ts';
+
+const START = Date.UTC(2026, 10, 30, 12, 0, 0);
+const limit = (changes: Partial<Limit> = {}): Limit => ({
+  requests: 30,
+  perMs: 300_000,
+  keepForReads: 0,
+  resetHeader: null,
+  remainingHeader: null,
+  ...changes,
+});
+const reply = (status: number, headers: Record<string, string> = {}) => ({ status, headers });
+
+function clock() {
+  let now = START;
+  return {
+    now: () => now,
+    pass: (ms: number) => {
+      now += ms;
+    },
+  };
+}
+
+test('without limits every request may go at once', async () => {
+  const pace = createPace([], 0);
+  for (let n = 0; n < 50; n++) assert.equal(await pace.take('send'), 0);
+});
+
+test('the 31st request of 30 in 5 minutes waits until the first one is 5 minutes old; reads and sends count alike', async () => {
+  const time = clock();
+  const pace = createPace([limit()], 0, time.now);
+  for (let n = 0; n < 30; n++) {
+    assert.equal(await pace.take(n % 2 === 0 ? 'read' : 'send'), 0);
+    time.pass(5000);
+  }
+  assert.equal(await pace.take('send'), 150_000);
+  time.pass(150_000);
+  assert.equal(await pace.take('send'), 0);
+  assert.equal(await pace.take('send'), 5000, 'then the second one has to be 5 minutes old');
+});
+
+test('keepForReads leaves reads their part of the budget', async () => {
+  const time = clock();
+  const pace = createPace([limit({ keepForReads: 4 })], 0, time.now);
+  for (let n = 0; n < 26; n++) assert.equal(await pace.take('send'), 0);
+  assert.equal(await pace.take('send'), 300_000);
+  for (let n = 0; n < 4; n++) assert.equal(await pace.take('read'), 0);
+  assert.equal(await pace.take('read'), 300_000);
+});
+
+test('of several limits the strictest counts', async () => {
+  const time = clock();
+  const pace = createPace(
+    [limit({ requests: 200, perMs: 86_400_000 }), limit({ requests: 2, perMs: 60_000 })],
+    0,
+    time.now,
+  );
+  await pace.take('read');
+  await pace.take('read');
+  assert.equal(await pace.take('read'), 60_000);
+});
+
+test('requests keep their spacing, also when they come all at once', async () => {
+  const pace = createPace([], 60);
+  const began = performance.now();
+  const wentAt = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      assert.equal(await pace.take('send'), 0);
+      return performance.now() - began;
+    }),
+  );
+  const gaps = wentAt.sort((a, b) => a - b).map((at, n) => at - (wentAt[n - 1] ?? Number.NEGATIVE_INFINITY));
+  assert.ok(Math.min(...gaps) >= 55, `gaps of ${gaps.map(Math.round)} ms`);
+});
+
+test('a wait can be given up by its signal', async () => {
+  const pace = createPace([], 1500);
+  await pace.take('send');
+  const stop = new AbortController();
+  setTimeout(() => stop.abort(), 20);
+  await assert.rejects(pace.take('send', stop.signal), { name: 'AbortError' });
+});
+
+test('a limited reply holds reads and sends for as long as Retry-After says', async () => {
+  const time = clock();
+  const pace = createPace([], 0, time.now);
+  assert.equal(pace.learn(reply(429, { 'retry-after': '120' }), true), 120_000);
+  assert.equal(await pace.take('send'), 120_000);
+  assert.equal(await pace.take('read'), 120_000);
+  time.pass(120_000);
+  assert.equal(await pace.take('send'), 0);
+});
+
+test('a Retry-After date is read by the clock of the reply that carries it', () => {
+  const pace = createPace([], 0, clock().now);
+  const theirClockIsAnHourAhead = {
+    date: 'Mon, 30 Nov 2026 13:00:00 GMT',
+    'retry-after': 'Mon, 30 Nov 2026 13:00:30 GMT',
+  };
+  assert.equal(pace.learn(reply(429, theirClockIsAnHourAhead), true), 30_000);
+  assert.equal(pace.learn(reply(429, { 'retry-after': 'Mon, 30 Nov 2026 12:00:45 GMT' }), true), 45_000);
+});
+
+test('a Retry-After in the past, or one that nobody can read, asks for no wait', () => {
+  const pace = createPace([], 0, clock().now);
+  assert.equal(pace.learn(reply(429, { 'retry-after': 'Mon, 30 Nov 2026 11:00:00 GMT' }), true), 0);
+  for (const nonsense of ['soon', '-5', '', '1e9999']) {
+    assert.equal(pace.learn(reply(429, { 'retry-after': nonsense }), true), null, nonsense);
+  }
+});
+
+test('a pause of centuries is a mistake and becomes a day', () => {
+  const pace = createPace([], 0, clock().now);
+  assert.equal(pace.learn(reply(429, { 'retry-after': '99999999999' }), true), 86_400_000);
+});
+
+test('503 with Retry-After is a pause; 200 with one is not', () => {
+  const pace = createPace([], 0, clock().now);
+  assert.equal(pace.learn(reply(503, { 'retry-after': '3' }), false), 3000);
+  assert.equal(pace.learn(reply(200, { 'retry-after': '3' }), false), null);
+});
+
+for (const [how, reset] of [
+  ['epoch seconds', String(START / 1000 + 90)],
+  ['epoch milliseconds', String(START + 90_000)],
+  ['seconds from now', '90'],
+] as const) {
+  test(`a reset header in ${how} says when a limited connection may go on`, async () => {
+    const pace = createPace([limit({ resetHeader: 'X-Rate-Limit-Reset' })], 0, clock().now);
+    assert.equal(pace.learn(reply(429, { 'x-rate-limit-reset': reset }), true), 90_000);
+    assert.equal(await pace.take('read'), 90_000);
+  });
+}
+
+test('nothing remaining holds everything until the reset, before the API has to say no', async () => {
+  const time = clock();
+  const declared = limit({ keepForReads: 4, resetHeader: 'x-reset', remainingHeader: 'x-remaining' });
+  const pace = createPace([declared], 0, time.now);
+  const reset = String(START / 1000 + 60);
+
+  pace.learn(reply(200, { 'x-remaining': '5', 'x-reset': reset }), false);
+  assert.equal(await pace.take('send'), 0);
+  pace.learn(reply(200, { 'x-remaining': '4', 'x-reset': reset }), false);
+  assert.equal(await pace.take('send'), 60_000, 'the last 4 are kept for reads');
+  assert.equal(await pace.take('read'), 0);
+  pace.learn(reply(200, { 'x-remaining': '0', 'x-reset': reset }), false);
+  assert.equal(await pace.take('read'), 60_000);
+});
