@@ -33,11 +33,11 @@ export function ownRange(field: FieldDefinition): readonly [number, number] {
 export function onDeviceStep(field: FieldDefinition, value: number): number {
   const step = deviceStep(field);
   if (step === null) return value;
-  const anchor = field.device.range?.[0] ?? 0;
+  const { range } = field.device;
+  const anchor = range === null ? 0 : Math.min(...range);
   const steps = withoutDust((value - anchor) / step);
   const whole = { nearest: Math.round, down: Math.floor, up: Math.ceil }[field.device.round](steps);
   const held = withoutDust(anchor + whole * step);
-  const { range } = field.device;
   // The far end of a range need not lie on a step; beyond it there is nothing.
   return range === null ? held : Math.min(Math.max(held, Math.min(...range)), Math.max(...range));
 }

@@ -96,6 +96,12 @@ describe('comparing what was asked with what the device shows', () => {
     assert.equal(compareRaw(coarse, 26, 27), 'unequal');
   });
 
+  it('tolerates half a step beside a value that the device can hold, and no more', () => {
+    assert.equal(compareRaw(celsius(), 26, 26.25), 'equal');
+    assert.equal(compareRaw(celsius(), 26, 26.3), 'unequal');
+    assert.equal(compareRaw(celsius(), 26, 25.6), 'unequal');
+  });
+
   it('holds a declared tolerance exactly, its own end included', () => {
     const strict = celsius({ tolerance: 0.2 });
     assert.equal(compareRaw(strict, 26, 26.2), 'equal');

@@ -53,6 +53,17 @@ describe('what a caller asks for', () => {
     assert.match(accepted(ac, { power: true }).coerced.join(), /power: true was taken as on/);
   });
 
+  it('is never derived from a range, which is only how the device shows it', () => {
+    const watts = onoff('power', {
+      values: [
+        { value: 'on', send: 'on', accepts: [{ comparison: '>=', than: 20 }] },
+        { value: 'off', send: 'off', accepts: [{ comparison: '<', than: 5 }] },
+      ],
+    });
+    assert.match(problemsOf(device([watts]), { power: 85 }), /power 85 is not one of on \| off/);
+    assert.deepEqual(accepted(device([watts]), { power: 'ON' }).desired, { power: 'on' });
+  });
+
   it('is never on because of an empty text, even where the device says that by one', () => {
     const remo = device([choice('power', { on: '', off: 'power-off' })]);
     assert.match(problemsOf(remo, { power: '' }), /power "" is not one of on \| off/);
@@ -83,6 +94,9 @@ describe('what a caller asks for', () => {
       problemsOf(device([celsius()]), { temperature: 26.2 }),
       'temperature 26.2 is not on a step for bedroom-ac (16–30 °C, step 0.5). Nothing was sent. Send 26 or 26.5.',
     );
+    const fromFive = device([celsius({ min: 5, max: 35, step: 10 })]);
+    assert.equal(accepted(fromFive, { temperature: 15 }).desired['temperature'], 15);
+    assert.match(problemsOf(fromFive, { temperature: 20 }), /Send 15 or 25\./);
     const tenths = device([celsius({ step: 0.1 })]);
     assert.equal(accepted(tenths, { temperature: 20 + 0.1 + 0.2 }).desired['temperature'], 20.3);
   });
@@ -117,6 +131,8 @@ describe('what a caller asks for', () => {
       problemsOf(ac, { temprature: 26 }),
       'bedroom-ac has no field "temprature". Nothing was sent. Did you mean temperature? It takes power (on | off), mode (cool | heat | fan_only), temperature (16–30 °C, step 0.5).',
     );
+    assert.match(problemsOf(ac, { mdoe: 'cool' }), /Did you mean mode\?/);
+    assert.doesNotMatch(problemsOf(ac, { humidity: 50 }), /Did you mean/);
     assert.match(problemsOf(ac, { Temperature: 26 }), /no field "Temperature".*Did you mean temperature\?/);
   });
 

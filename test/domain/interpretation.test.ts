@@ -315,6 +315,15 @@ describe('interpreting a read', () => {
     );
   });
 
+  it('confirms nothing of a field that was not asked', async () => {
+    const two = device([onoff(), celsius({ confirm: 'body.steady = true' })]);
+    const body = { power: 'on', temperature: 20, steady: true };
+    assert.deepEqual((await sampleOf(two, body, { desired: { power: 'on' } })).confirmed, {});
+    assert.deepEqual((await sampleOf(two, body, { desired: { temperature: 20 } })).confirmed, {
+      temperature: true,
+    });
+  });
+
   it('says why an expression does not fit the reply', async () => {
     const { fields } = await sampleOf(device([field('load', { read: 'body.watts + 1' })]), { watts: 'many' });
     assert.ok(fields['load']?.kind === 'unreadable' && fields['load'].why.includes('body.watts + 1'));

@@ -201,6 +201,20 @@ describe('completing a request from a fresh read', () => {
     assert.match(await refusalOf(remo, { temperature: 22 }, {}), /power as it is/);
   });
 
+  it('never fills in an action, which nobody asked for', async () => {
+    const beep = field('beep', { type: 'action', read: null });
+    const one = device([power, mode, beep], {
+      send: [step(0, ['power', 'mode', 'beep'], { fillFromCurrent: true })],
+    });
+    const current = readings({ power: 'off', mode: 'heat', beep: false });
+    assert.deepEqual(await bodyOf(one, { power: 'on' }, current), { power: true, mode: 'warm' });
+    assert.deepEqual(await bodyOf(one, { power: 'on', beep: true }, current), {
+      power: true,
+      mode: 'warm',
+      beep: true,
+    });
+  });
+
   it('leaves out what does not apply to the state that is asked for', async () => {
     const current = readings({ power: 'on', mode: 'cool', temperature: 20 });
     assert.deepEqual(await bodyOf(remo, { mode: 'fan_only' }, current), { power: true, mode: 'blow' });

@@ -28,6 +28,19 @@ describe('what is sent', () => {
     assert.equal(toWire(field('speed', { min: 1, max: 6, step: 1, device: { range: [0, 100] } }), 2), 20);
   });
 
+  it('maps all of a percentage also where it is called a number', () => {
+    const fan = field('speed', { unit: '%', min: 10, max: 90, device: { range: [0, 200] } });
+    assert.equal(toWire(fan, 50), 100);
+    assert.equal(toWire(fan, 10), 20);
+  });
+
+  it('stays inside the range of the device where its end is on no step', () => {
+    const coarse = percent('level', { device: { range: [0, 255], step: 10 } });
+    assert.deepEqual([toWire(coarse, 100), toWire(coarse, 50), toWire(coarse, 0)], [255, 130, 0]);
+    const flipped = percent('level', { device: { range: [255, 0], step: 10 } });
+    assert.deepEqual([toWire(flipped, 100), toWire(flipped, 0)], [0, 255]);
+  });
+
   it('is a number in the unit of the device, on its step, rounded as it rounds', () => {
     const asked = (round: 'nearest' | 'down' | 'up') =>
       toWire(field('temperature', { unit: '°F', device: { unit: '°C', step: 0.1, round } }), 73);
