@@ -1,5 +1,9 @@
 /** Carries a decision to a command's workflow, so that it is neither lost nor taken twice. */
-import { type Client, WorkflowUpdateFailedError } from '@temporalio/client';
+import {
+  type Client,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
 import { decisionOf } from '../domain/approval/answer.ts';
 import { seal } from '../domain/approval/seal.ts';
 import type { PendingApproval } from '../domain/command.ts';
@@ -8,7 +12,7 @@ import { type CommandSnapshot, EngineUnreachable } from './commands.ts';
 import { ask } from './engine.ts';
 
 /** With no worker an update is never acknowledged; after this it goes as a signal, which is durable. */
-const UPDATE_DEADLINE_MS = 3000;
+const UPDATE_DEADLINE_MS = 5000;
 
 export interface Decider {
   readonly by: string;
@@ -47,15 +51,18 @@ export function sealed(
   return { ...answer, seal: seal(sealKey, { commandId, digest, ...answer }) };
 }
 
-/** The receipt says what stands; undefined: recorded, and to be taken as soon as a worker runs. */
+/**
+ * The receipt says what stands. `queued`: no worker acknowledged it; it is recorded, and taken as soon as one runs.
+ * `ended`: the command is over, nothing waits for an answer.
+ */
 export async function deliverAnswer(
   client: Client,
   commandId: string,
   answer: Answer,
-): Promise<AnswerReceipt | undefined> {
+): Promise<AnswerReceipt | 'queued' | 'ended'> {
   const handle = client.workflow.getHandle(commandId);
   try {
-    return await ask(() =>
+    const receipt = await ask(() =>
       client.withDeadline(Date.now() + UPDATE_DEADLINE_MS, () =>
         handle.executeUpdate(answerUpdate, {
           args: [answer],
@@ -63,15 +70,19 @@ export async function deliverAnswer(
         }),
       ),
     );
+    return receipt ?? 'ended';
   } catch (error) {
+    // Its validator said no: nothing waits, or too much junk came in.
     if (error instanceof WorkflowUpdateFailedError) return { taken: false, standing: 'open', by: null };
     if (!isUnanswered(error)) throw error;
-    await ask(() => handle.signal(answerSignal, answer));
-    return undefined;
+    const signalled = await ask(async () => {
+      await handle.signal(answerSignal, answer);
+      return 'queued' as const;
+    });
+    return signalled ?? 'ended';
   }
 }
 
 /** No worker acknowledged it. The workflow ignores the signal if the update was taken after all. */
 const isUnanswered = (error: unknown): boolean =>
-  error instanceof EngineUnreachable ||
-  (error instanceof Error && error.name === 'WorkflowUpdateRPCTimeoutOrCancelledError');
+  error instanceof EngineUnreachable || error instanceof WorkflowUpdateRPCTimeoutOrCancelledError;
