@@ -1,30 +1,23 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { legacyClient, modernClient, taskSession } from './clients.ts';
-import { type Serving, serve } from './serving.ts';
+import { type House, openHouse, setting } from './serving.ts';
 import { TASKS } from './wire.ts';
 
-const settingTo = (temperature: number, device = 'bedroom-ac') => ({
-  device,
-  desired: { temperature },
-  requestId: randomUUID(),
-});
-
 describe('client libraries', () => {
-  let serving: Serving;
+  let house: House;
   let url: string;
   before(async () => {
-    serving = await serve({ taskGraceMs: 0, syncWaitMs: 2_000 });
-    url = serving.url;
+    house = await openHouse();
+    url = (await house.serve({ taskGraceMs: 0, syncWaitMs: 3_000 })).url;
   });
-  after(() => serving.close());
+  after(() => house.close());
 
   describe('a session of the Tasks extension', () => {
     it('drives a command to its verified end', async () => {
       const { session, close } = await taskSession(url);
       try {
-        const execution = await session.callTool('set_device_state', settingTo(25));
+        const execution = await session.callTool('set_device_state', setting('bedroom-ac'));
         assert.equal(execution.kind, 'task');
         const { outcome } = await execution.settle();
         assert.equal(outcome.status, 'completed');
@@ -42,7 +35,7 @@ describe('client libraries', () => {
         return { action: 'accept', content: { approve: true } };
       });
       try {
-        const execution = await session.callTool('set_device_state', settingTo(25, 'night-lamp'));
+        const execution = await session.callTool('set_device_state', setting('night-lamp'));
         const { outcome } = await execution.settle();
         assert.equal((outcome as any).result.structuredContent.outcome, 'verified');
         assert.equal(questions.length, 1);
@@ -54,7 +47,7 @@ describe('client libraries', () => {
     it('cancels a command', async () => {
       const { session, close } = await taskSession(url);
       try {
-        const execution = await session.callTool('set_device_state', settingTo(24, 'slow-ac'));
+        const execution = await session.callTool('set_device_state', setting('slow-ac'));
         assert.equal(execution.kind, 'task');
         await session.cancelTask((execution as any).handle.taskId);
         assert.equal((await execution.settle()).outcome.status, 'cancelled');
@@ -66,7 +59,7 @@ describe('client libraries', () => {
     it('hands a command over to another session, by a reference of a few bytes', async () => {
       const [first, second] = [await taskSession(url), await taskSession(url)];
       try {
-        const execution: any = await first.session.callTool('set_device_state', settingTo(23, 'slow-ac'));
+        const execution: any = await first.session.callTool('set_device_state', setting('slow-ac'));
         let reference: any;
         await execution.handoff((handle: unknown) => {
           reference = JSON.parse(JSON.stringify(handle));
@@ -84,11 +77,14 @@ describe('client libraries', () => {
     it('never gets a task: an answer within the sync wait, else a handle', async () => {
       const client = await modernClient(url);
       try {
-        const quick: any = await client.callTool({ name: 'set_device_state', arguments: settingTo(22) });
+        const quick: any = await client.callTool({
+          name: 'set_device_state',
+          arguments: setting('bedroom-ac'),
+        });
         assert.equal(quick.structuredContent.outcome, 'verified');
         const slow: any = await client.callTool({
           name: 'set_device_state',
-          arguments: settingTo(22, 'slow-ac'),
+          arguments: setting('slow-ac'),
         });
         assert.deepEqual(
           [slow.structuredContent.done, slow.structuredContent.next.tool],
@@ -120,11 +116,14 @@ describe('client libraries', () => {
       try {
         assert.deepEqual(client.getServerCapabilities(), { tools: { listChanged: false } });
         assert.equal((await client.listTools()).tools.length, 5);
-        const quick: any = await client.callTool({ name: 'set_device_state', arguments: settingTo(21) });
+        const quick: any = await client.callTool({
+          name: 'set_device_state',
+          arguments: setting('bedroom-ac'),
+        });
         assert.equal(quick.structuredContent.outcome, 'verified');
         const slow: any = await client.callTool({
           name: 'set_device_state',
-          arguments: settingTo(21, 'slow-ac'),
+          arguments: setting('slow-ac'),
         });
         assert.match(slow.content[0].text, /^NOT DONE\./);
         const ended: any = await client.callTool({

@@ -2,17 +2,19 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { MAX_BODY_BYTES } from '../../mcp-server/http.ts';
-import { type Serving, serve } from './serving.ts';
+import { type House, openHouse, type Serving } from './serving.ts';
 import { callTool } from './wire.ts';
 
 describe('MCP over HTTP', () => {
+  let house: House;
   let serving: Serving;
   let url: string;
   before(async () => {
-    serving = await serve();
+    house = await openHouse();
+    serving = await house.serve();
     url = serving.url;
   });
-  after(() => serving.close());
+  after(() => house.close());
 
   const post = (body: string | Buffer, headers: Record<string, string> = {}) =>
     fetch(`${url}/mcp`, {

@@ -1,5 +1,6 @@
 /** Requests as they travel, for tests of what a well-behaved client library would never send. */
-import type { McpOptions } from '../../mcp-server/options.ts';
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 export const TASKS_AND_FORMS = { ...TASKS, elicitation: { form: {} } };
@@ -71,11 +72,44 @@ export function callTool(
   return ask(url, 'tools/call', { name, arguments: args }, options);
 }
 
-export const optionsWith = (changes: Partial<McpOptions>): McpOptions => ({
-  taskGraceMs: 5_000,
-  syncWaitMs: 45_000,
-  unattended: false,
-  deviceHeader: false,
-  consoleUrl: null,
-  ...changes,
-});
+/** tasks/get, tasks/update or tasks/cancel. */
+export function taskRequest(
+  url: string,
+  method: 'get' | 'update' | 'cancel',
+  taskId: unknown,
+  more: Readonly<Record<string, unknown>> = {},
+  options: WireOptions = { capabilities: TASKS },
+): Promise<WireAnswer> {
+  return ask(url, `tasks/${method}`, { taskId, ...more }, options);
+}
+
+/** A set_device_state that must be answered with a task. */
+export async function startTask(
+  url: string,
+  args: Readonly<Record<string, unknown>>,
+  options: WireOptions = { capabilities: TASKS },
+): Promise<Readonly<Record<string, any>>> {
+  const { result, error } = await callTool(url, 'set_device_state', args, options);
+  assert.equal(result?.['resultType'], 'task', JSON.stringify(result ?? error));
+  return result as Record<string, any>;
+}
+
+/** Polls until the task is as wanted. */
+export async function untilTask(
+  url: string,
+  taskId: string,
+  isEnough: (task: Readonly<Record<string, any>>) => boolean,
+  options?: WireOptions,
+): Promise<Readonly<Record<string, any>>> {
+  const giveUpAt = Date.now() + 30_000;
+  for (;;) {
+    const { result, error } = await taskRequest(url, 'get', taskId, {}, options);
+    assert.ok(result, JSON.stringify(error));
+    if (isEnough(result)) return result;
+    assert.ok(Date.now() < giveUpAt, `still ${result['status']}: ${result['statusMessage']}`);
+    await sleep(100);
+  }
+}
+
+export const isEnded = ({ status }: Readonly<Record<string, any>>): boolean =>
+  ['completed', 'cancelled', 'failed'].includes(status);

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as LegacyStdioTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { CATALOGUE, type House, openHouse, setting } from './serving.ts';
+import { TASKS } from './wire.ts';
+
+const INFO = { name: 'test-host', version: '1.0.0' };
+
+describe('MCP over stdio', () => {
+  let house: House;
+  let folder: string;
+  let program: { command: string; args: string[]; env: Record<string, string> };
+  before(async () => {
+    house = await openHouse();
+    folder = await mkdtemp(join(tmpdir(), 'readback-stdio-'));
+    const catalogue = join(folder, 'readback.yaml');
+    await writeFile(catalogue, CATALOGUE);
+    const { temporal, simulatorUrl, sealKey } = house.harness;
+    program = {
+      command: process.execPath,
+      args: [
+        join(import.meta.dirname, '../../bin/readback.mjs'),
+        'stdio',
+        '--temporal',
+        temporal.address,
+        '--catalogue',
+        catalogue,
+        '--data-dir',
+        folder,
+        '--simulator-url',
+        simulatorUrl,
+      ],
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        HOME: folder,
+        READBACK_SEAL_KEY: Buffer.from(sealKey).toString('base64'),
+      },
+    };
+  });
+  after(async () => {
+    await house.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('serves a client of 2026-07-28', async () => {
+    const client = new Client(INFO, { versionNegotiation: { mode: 'auto' } });
+    await client.connect(new StdioClientTransport(program));
+    try {
+      assert.equal(client.getNegotiatedProtocolVersion(), '2026-07-28');
+      assert.deepEqual(client.getServerCapabilities()?.extensions, TASKS.extensions);
+      const result: any = await client.callTool({
+        name: 'set_device_state',
+        arguments: setting('bedroom-ac'),
+      });
+      assert.equal(result.structuredContent.outcome, 'verified');
+    } finally {
+      await client.close();
+    }
+  });
+
+  it('serves a client of 2025-11-25', async () => {
+    const client = new LegacyClient(INFO);
+    await client.connect(new LegacyStdioTransport(program));
+    try {
+      assert.deepEqual(client.getServerCapabilities(), { tools: { listChanged: false } });
+      const result: any = await client.callTool({
+        name: 'set_device_state',
+        arguments: setting('bedroom-ac'),
+      });
+      assert.equal(result.structuredContent.outcome, 'verified');
+    } finally {
+      await client.close();
+    }
+  });
+
+  it('writes nothing but protocol messages to stdout, survives junk, and ends when stdin does', async () => {
+    const child = spawn(program.command, program.args, {
+      env: program.env,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    let output = '';
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+    });
+    const lines = [
+      'not json',
+      '{"jsonrpc":"2.0"}',
+      '[]',
+      '{"jsonrpc":"2.0","id":7,"method":"server/discover","params":{}}',
+    ];
+    const opening = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: INFO };
+    lines.push(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: opening }));
+    lines.push(JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' }));
+    child.stdin.write(`${lines.join('\n')}\n`);
+    while (!/"id":2\b/.test(output)) await once(child.stdout, 'data');
+    child.stdin.end();
+    const [code] = await once(child, 'exit');
+    assert.equal(code, 0);
+    for (const line of output.trim().split('\n')) assert.equal(JSON.parse(line).jsonrpc, '2.0');
+  });
+});
