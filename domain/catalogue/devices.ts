@@ -64,13 +64,13 @@ export function resolveDevice(
   const found = connectionOf(merged, parts, report);
   if (found === null) return null;
   const { kind } = found.connection;
-  checkEntity(merged, kind, report);
+  const isDescribed = checkEntity(merged, kind, report);
   const params = {
     ...resolveParams(merged, typeof merged.profile === 'string', report),
     ...(merged.entity ? { entity: merged.entity } : {}),
   };
   const read = merged.read;
-  if (!merged.fields || Object.keys(merged.fields).length === 0)
+  if (isDescribed && Object.keys(merged.fields ?? {}).length === 0)
     report(['fields'], 'is missing: give at least one field');
   const fields = resolveFields(
     merged.fields ?? {},
@@ -161,24 +161,25 @@ function connectionOf({ connection: name }: MergedDevice, { connections }: Devic
   return found;
 }
 
-function checkEntity({ entity, fields }: MergedDevice, kind: Connection['kind'], report: Report): void {
+/** false: where its fields should come from is wrong already. */
+function checkEntity({ entity, fields }: MergedDevice, kind: Connection['kind'], report: Report): boolean {
   if (kind !== 'home-assistant') {
     if (entity)
       report(
         ['entity'],
         `only devices on a home-assistant connection have an entity; this connection is ${kind}`,
       );
-    return;
+    return true;
   }
   if (!entity) {
     report(['entity'], 'is missing: give the entity, e.g. climate.bedroom');
-    return;
+    return false;
   }
   const domain = entity.slice(0, entity.indexOf('.'));
-  if (!HOME_ASSISTANT_DOMAINS.includes(domain) && !isMap(fields)) {
-    report(
-      ['entity'],
-      `the fields of ${domain} are not built in (built in: ${listed(HOME_ASSISTANT_DOMAINS)}): give "fields" and "send" yourself`,
-    );
-  }
+  if (HOME_ASSISTANT_DOMAINS.includes(domain) || isMap(fields)) return true;
+  report(
+    ['entity'],
+    `the fields of ${domain} are not built in (built in: ${listed(HOME_ASSISTANT_DOMAINS)}): give "fields" and "send" yourself`,
+  );
+  return false;
 }

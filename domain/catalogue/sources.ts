@@ -138,10 +138,9 @@ function remove(from: unknown, path: Path): void {
   const parent = path.slice(0, -1).reduce(memberOf, from);
   const last = path.at(-1);
   if (!isContainer(parent) || last === undefined) return;
-  if (!Array.isArray(parent)) delete parent[last];
-  // A hole in a list would move the positions of what follows: a map is emptied, any other item takes its list with it.
-  else if (isMap(parent[Number(last)])) parent[Number(last)] = {};
-  else remove(from, path.slice(0, -1));
+  // A hole in a list would move the positions of what follows: a wrong item takes its list with it.
+  if (Array.isArray(parent)) remove(from, path.slice(0, -1));
+  else delete parent[last];
 }
 
 const memberOf = (part: unknown, key: string | number): unknown =>

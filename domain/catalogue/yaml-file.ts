@@ -19,7 +19,7 @@ export function parseYaml(text: string): ParsedYaml {
     merge: false,
     uniqueKeys: false,
     prettyErrors: false,
-    logLevel: 'silent',
+    logLevel: 'error',
   });
   const mistakes = [...document.errors, ...document.warnings].map(
     ({ message, pos }) => `${lineAt(text, pos[0])}${message}`,
