@@ -92,7 +92,7 @@ test('the other demo devices have the habits that the demo promises', async (t) 
   };
   assert.deepEqual(await after('desk-lamp', { onoff: 'ON' }, '0s'), { onoff: 'On', brightness: 127 });
   assert.deepEqual(await after('blind', { position: 80 }, '0s'), { position: 80, motion: 'stopped' });
-  await house.advance('2s');
+  await house.advance('3s');
   assert.deepEqual(await house.read('blind'), { position: 50, motion: 'opening' });
   await house.advance('3s');
   assert.deepEqual(await house.read('blind'), { position: 80, motion: 'stopped' });
