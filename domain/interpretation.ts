@@ -17,6 +17,8 @@ import type { Json, Reading } from './values.ts';
 import { fromWire } from './wire.ts';
 
 const MAX_EVIDENCE = 300;
+/** No stamp is longer; whatever is goes into every sample. */
+const MAX_STAMP = 200;
 
 /** What is kept of a reply: at most 300 harmless characters of its body. */
 export function evidenceOf(reply: DeviceReply): ReplyEvidence {
@@ -239,7 +241,7 @@ async function readFaults(
 
 function stampOf(value: Json | undefined): string | null {
   if (value === undefined || value === null) return null;
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, MAX_STAMP);
 }
 
 function isSuccess(reply: DeviceReply): boolean {

@@ -15,6 +15,9 @@ const NO_READING = ['', 'unknown', 'unavailable', 'nan'];
 const NUMBER = /^\s*[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,3})?\s*$/;
 const MAX_NUMBER_LENGTH = 64;
 
+/** Readings are kept as evidence. Longer than any text that may be asked for, so that a cut one equals none. */
+const MAX_TEXT_LENGTH = 1000;
+
 /** What is sent for `value`: its spelling, or the number in the device's unit, range and step. */
 export function toWire(field: FieldDefinition, value: Value): Json {
   const declared = field.values?.find((candidate) => candidate.value === value);
@@ -62,7 +65,7 @@ function byType(field: FieldDefinition, raw: string | number | boolean): Reading
       return unreadable(`${quoted(raw)} is none of ${known.join(' | ')}`);
     }
     case 'text':
-      return { kind: 'value', value: String(raw) };
+      return { kind: 'value', value: String(raw).slice(0, MAX_TEXT_LENGTH) };
     case 'action':
       return raw === true
         ? { kind: 'value', value: true }

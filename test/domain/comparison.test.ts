@@ -174,6 +174,22 @@ describe('the tolerance, for every field', () => {
     );
   });
 
+  it('covers texts, switches and actions there and back', () => {
+    const note = field('note', { type: 'text' });
+    const meansNothing = (text: string) =>
+      ['', 'unknown', 'unavailable', 'nan'].includes(text.trim().toLowerCase());
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, maxLength: 500 }), fc.string({ minLength: 1 }), (text, other) => {
+        assert.equal(compareRaw(note, text, toWire(note, text)), meansNothing(text) ? 'unreadable' : 'equal');
+        if (other !== text && !meansNothing(other)) assert.equal(compareRaw(note, text, other), 'unequal');
+      }),
+    );
+    for (const value of ['on', 'off'])
+      assert.equal(compareRaw(onoff(), value, toWire(onoff(), value)), 'equal');
+    const press = field('press', { type: 'action' });
+    assert.equal(compareRaw(press, true, toWire(press, true)), 'equal');
+  });
+
   it('covers every spelling there and back', () => {
     const word = fc
       .stringMatching(/^[a-z][a-z0-9_]{0,8}$/)

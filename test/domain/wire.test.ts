@@ -160,6 +160,14 @@ describe('what is read', () => {
     assert.ok(reading.kind === 'unreadable' && reading.why.length < 120 && !reading.why.includes('\u202e'));
   });
 
+  it('is a text of bounded length, and nothing that could be taken for a shorter one', () => {
+    const note = field('note', { type: 'text' });
+    assert.equal(valueOf(fromWire(note, 21.5)), '21.5');
+    assert.equal(valueOf(fromWire(note, ' Hello ')), ' Hello ');
+    const long = valueOf(fromWire(note, 'x'.repeat(1_000_000)));
+    assert.ok(typeof long === 'string' && long.length === 1000);
+  });
+
   it('never lets NaN or Infinity through, whatever the device sends', () => {
     const fields = [
       celsius(),
