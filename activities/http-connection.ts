@@ -120,8 +120,9 @@ function trustOf(connection: Connection): TlsTrust {
       insecure: connection.tls?.insecure ?? false,
     };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : 'unreadable';
-    throw new Error(`connection "${connection.name}": its tls.ca file ${path} can't be read (${code})`);
+    throw new Error(`connection "${connection.name}": its tls.ca file ${path} can't be read`, {
+      cause: error,
+    });
   }
 }
 

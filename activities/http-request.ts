@@ -79,7 +79,7 @@ export async function requestOnce(
   try {
     signal?.throwIfAborted();
     const response = await client.request({
-      method: request.method as 'GET',
+      method: request.method,
       path: request.path,
       headers: { ...request.headers },
       body: request.body,
@@ -125,7 +125,7 @@ function dialOnce(trust: TlsTrust, dial: Dial): buildConnector.connector {
       callback(null, socket);
     });
     // Stays for good: a late error of a socket that nobody waits for must not end the process.
-    socket.on('error', (error) => {
+    socket.on('error', (error: Error) => {
       if (!dial.connected) callback(error, null);
     });
   };

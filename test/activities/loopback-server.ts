@@ -1,6 +1,6 @@
 /** A real HTTP (or bare TCP) server on a free loopback port that behaves as badly as a test says. */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 
@@ -24,15 +24,16 @@ export async function serveHttp(
   answer: (request: Received, response: ServerResponse, nth: number) => void,
 ): Promise<LoopbackServer> {
   const received: Received[] = [];
-  const listener: RequestListener = async (request, response) => {
+  const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const { method = '', url = '', headers } = request;
-    const seen = { method, path: url, headers, body: Buffer.concat(chunks).toString() };
-    received.push(seen);
-    answer(seen, response, received.length);
-  };
-  const server = createServer(listener);
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request;
+      const seen = { method, path: url, headers, body: Buffer.concat(chunks).toString() };
+      received.push(seen);
+      answer(seen, response, received.length);
+    });
+  });
   const port = await listen(t, server);
   return { baseUrl: `http://127.0.0.1:${port}`, port, received };
 }
