@@ -49,7 +49,7 @@ const step = map({
     .regex(/^[A-Za-z0-9-]+$/)
     .nullish()
     .describe('The header in which this API takes an idempotency key.'),
-});
+}).meta({ id: 'step' });
 
 const read = map({
   ...requestKeys,
@@ -75,7 +75,7 @@ const read = map({
     .nullish()
     .describe('While this is true, another value means that the device is on its way.'),
   at: expression.nullish().describe("The device's own time stamp of the reading."),
-});
+}).meta({ id: 'read' });
 
 const fieldKeys = map({
   type: z.enum(['onoff', 'percent', 'celsius', 'number', 'enum', 'text', 'action']).nullish(),
@@ -125,14 +125,14 @@ const fieldKeys = map({
   hint: text.nullish().describe('What an agent should know about it.'),
 });
 const fieldType = z.enum(['onoff', 'percent', 'celsius', 'number', 'enum', 'text', 'action']);
-export const field = z.union([fieldType, fieldKeys]);
+export const field = z.union([fieldType, fieldKeys]).meta({ id: 'field' });
 
 export const reply = map(
   Object.fromEntries(REPLY_CLASSES.map((name) => [name, expression.nullish()])) as Record<
     (typeof REPLY_CLASSES)[number],
     z.ZodOptional<z.ZodNullable<typeof expression>>
   >,
-).describe('What replies mean, tried in this order.');
+).meta({ id: 'reply', description: 'What replies mean, tried in this order.' });
 
 export const deliver = z
   .union([duration, map({ within: duration.nullish() })])

@@ -18,21 +18,23 @@ export function map<Shape extends z.ZodRawShape>(shape: Shape) {
 export const oneOrMore = <Item extends z.ZodType>(item: Item) => z.union([item, z.array(item)]);
 
 export const text = z.string().max(2000);
-export const scalar = z.union([z.string(), z.number(), z.boolean()], {
-  error: 'give text, a number, true or false',
-});
+export const scalar = z
+  .union([z.string(), z.number(), z.boolean()], {
+    error: 'give text, a number, true or false',
+  })
+  .meta({ id: 'scalar' });
 export const duration = z
   .union([z.literal(0), z.string().regex(DURATION)], {
     error: 'give a duration such as 500ms, 10s, 5m, 2h or 1d',
   })
-  .describe('A duration such as 500ms, 10s, 5m, 2h or 1d.');
+  .meta({ id: 'duration', description: 'A duration such as 500ms, 10s, 5m, 2h or 1d.' });
 export const expression = z
   .string()
   .superRefine((source, context) => {
     const problem = expressionProblem(source);
     if (problem !== null) context.addIssue(`this expression can't be used: ${problem}`);
   })
-  .describe('A JSONata expression (a safe part of the language).');
+  .meta({ id: 'expression', description: 'A JSONata expression (a safe part of the language).' });
 
 const reserved = (name: string): boolean => name in Object.prototype;
 export const named = (pattern: RegExp, rule: string) =>
@@ -92,11 +94,11 @@ export const requestKeys = {
     ),
   as: z.enum(['json', 'form', 'text']).nullish().describe('How the body is written. Default: json.'),
 };
-export const request = z.union([requestLine, map(requestKeys)]);
+export const request = z.union([requestLine, map(requestKeys)]).meta({ id: 'request' });
 
 export const condition = z
   .record(z.string(), oneOrMore(scalar))
-  .describe('Field: the value, or the values, that it has to have.');
+  .meta({ id: 'condition', description: 'Field: the value, or the values, that it has to have.' });
 
 export const settle = map({
   first: duration.nullish().describe('Pause between a send and the first readback. Default: 1s.'),
@@ -121,7 +123,7 @@ export const settle = map({
     .max(5)
     .nullish()
     .describe('How often a repeatable send may be made in all. Default: 1.'),
-});
+}).meta({ id: 'settle' });
 
 export type RawSettle = z.infer<typeof settle>;
 const requestMap = map(requestKeys);

@@ -5,6 +5,7 @@ import { isNode, isScalar, Lexer, type Pair, parseDocument, type Scalar, visit, 
 const MAX_CHARACTERS = 4_000_000;
 const MAX_DEPTH = 60;
 const MAX_MISTAKES = 20;
+const MAX_SYNTAX_ERRORS = 2;
 
 export type ParsedYaml =
   | { readonly ok: true; readonly value: unknown }
@@ -21,9 +22,11 @@ export function parseYaml(text: string): ParsedYaml {
     prettyErrors: false,
     logLevel: 'error',
   });
-  const mistakes = [...document.errors, ...document.warnings].map(
-    ({ message, pos }) => `${lineAt(text, pos[0])}${message}`,
+  const syntax = [...document.errors, ...document.warnings].map(
+    ({ message, pos }) => `${lineAt(text, pos[0])}${message}${hintFor(message)}`,
   );
+  // What follows a syntax error is mostly its consequence.
+  const mistakes = syntax.slice(0, MAX_SYNTAX_ERRORS);
   if (document.directives?.yaml.explicit === true && document.directives.yaml.version !== '1.2') {
     mistakes.push('%YAML 1.1 is not supported: leave the directive out');
   }
@@ -50,6 +53,10 @@ function tooLarge(text: string): string | null {
   if (text.length <= MAX_CHARACTERS) return null;
   return `the file has ${text.length} characters; at most ${MAX_CHARACTERS} are read`;
 }
+
+/** The parser says what it met; most often the author forgot quotes. */
+const hintFor = (message: string): string =>
+  /^Unexpected (flow|scalar)/.test(message) ? ' (inside { … } a text with [ ] { } or , needs quotes)' : '';
 
 /** Looked at before parsing: the parser recurses, and deep nesting ends the whole process. */
 function tooDeep(text: string): string | null {

@@ -35,6 +35,11 @@ describe('YAML that would be misread', () => {
     ['a tag', 'a: !!js/function "x"', /^line 1: Unresolved tag/],
     ['two documents', 'a: 1\n---\nb: 2', /^line 2: .*multiple documents/],
     ['what is not closed', 'a: { b: 1', /^line 1: /],
+    [
+      'an expression without its quotes',
+      'read: { request: GET /x, pick: body[id = $id] }',
+      /^line 1: .*needs quotes/,
+    ],
     ['a tab', 'a:\n\tb: 1', /^line 2: /],
   ];
   for (const [what, text, expected] of table) it(what, () => assert.match(mistakes(text), expected));
