@@ -25,8 +25,7 @@ export async function renderBody(tree: Json, scope: BodyScope): Promise<Rendered
   if (typeof tree === 'string')
     return tree.startsWith('=') ? renderLeaf(tree.slice(1), scope) : { kind: 'value', value: tree };
   if (isList(tree)) return renderList(tree, scope);
-  if (tree !== null && typeof tree === 'object')
-    return renderMap(tree as { readonly [key: string]: Json }, scope);
+  if (tree !== null && typeof tree === 'object') return renderMap(tree, scope);
   return { kind: 'value', value: tree };
 }
 

@@ -10,6 +10,8 @@ export interface Scope {
   readonly bindings: Readonly<Record<string, Json>>;
 }
 
+type RawReply = RawRead[string] & { readonly headers?: DeviceReply['headers'] };
+
 export type Replies = Readonly<Record<string, DeviceReply>>;
 
 /** `headers` can be seen of the present replies only: a baseline keeps none (`RawRead`). */
@@ -23,15 +25,14 @@ export function scopeOf(
   const bindings: Record<string, Json> = { ...device.params, kept: context.kept };
   if (context.desired !== null) bindings['desired'] = context.desired;
   if (context.before !== null) bindings['before'] = seen(read, context.before);
-  const present = Object.entries(raw).map(([name, reply]) => [
-    name,
-    { ...reply, headers: replies[name]?.headers ?? {} },
-  ]);
-  return { input: seen(read, Object.fromEntries(present)), bindings };
+  const present: Record<string, RawReply> = {};
+  for (const [name, reply] of Object.entries(raw))
+    present[name] = { ...reply, headers: replies[name]?.headers ?? {} };
+  return { input: seen(read, present), bindings };
 }
 
 /** `body`, `whole` and `status` of the only request, or the same under each request's name. */
-function seen(read: ReadDefinition, raw: RawRead): Json {
+function seen(read: ReadDefinition, raw: Readonly<Record<string, RawReply>>): Json {
   const [only] = Object.values(raw);
   return read.single && only
     ? { ...only }

@@ -142,12 +142,13 @@ async function pick(
   const reply = name === undefined ? undefined : raw[name];
   if (read.pick === null || !read.single || name === undefined || reply === undefined) return { raw };
   const { value, problem } = await outcomeOf(read.pick, scopeOf(device, read, raw, replies, context));
-  const hits = value === undefined ? 0 : Array.isArray(value) ? value.length : 1;
+  const hits: readonly Json[] =
+    value === undefined ? [] : Array.isArray(value) ? (value as readonly Json[]) : [value];
   if (problem !== null) return { trouble: problem };
-  if (hits === 0) return { trouble: `the reply doesn't list this device (nothing matches ${read.pick})` };
-  if (hits > 1) return { trouble: `the reply lists this device ${hits} times (${read.pick})` };
-  const body = Array.isArray(value) ? value[0] : value;
-  return { raw: { [name]: { ...reply, body: body ?? null } } };
+  if (hits.length === 0)
+    return { trouble: `the reply doesn't list this device (nothing matches ${read.pick})` };
+  if (hits.length > 1) return { trouble: `the reply lists this device ${hits.length} times (${read.pick})` };
+  return { raw: { [name]: { ...reply, body: hits[0] ?? null } } };
 }
 
 async function troubleWithState(read: ReadDefinition, scope: Scope): Promise<string | null> {

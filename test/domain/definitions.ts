@@ -7,6 +7,7 @@ import type {
   RequestTemplate,
   SendStep,
 } from '../../domain/catalogue/definition.ts';
+import type { Reading, Value } from '../../domain/values.ts';
 
 type DeviceScale = FieldDefinition['device'];
 
@@ -140,4 +141,9 @@ export function device(
     digest: 'test',
     ...overrides,
   };
+}
+
+/** As a read without any trouble gives them. */
+export function readings(values: Readonly<Record<string, Value>>): Record<string, Reading> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { kind: 'value', value }]));
 }

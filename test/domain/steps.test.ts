@@ -2,11 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DeviceDefinition } from '../../domain/catalogue/definition.ts';
 import { planSteps } from '../../domain/steps.ts';
-import type { Desired, Reading, Value } from '../../domain/values.ts';
-import { celsius, choice, device, field, onoff, percent, step } from './definitions.ts';
-
-const readings = (values: Readonly<Record<string, Value>>): Record<string, Reading> =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { kind: 'value', value }]));
+import type { Desired, Value } from '../../domain/values.ts';
+import { celsius, choice, device, field, onoff, percent, readings, step } from './definitions.ts';
 
 function planned(one: DeviceDefinition, desired: Desired, current: Readonly<Record<string, Value>> = {}) {
   const plan = planSteps(one, desired, readings(current));

@@ -82,7 +82,7 @@ describe('what is read', () => {
         choice('mode', { cool: 'cool' }),
         field('note', { type: 'text' }),
       ]) {
-        const reading = fromWire(one, raw as Json);
+        const reading = fromWire(one, raw);
         assert.equal(reading.kind, 'unreadable', `${one.type} ${String(raw)}`);
         assert.ok(reading.kind === 'unreadable' && reading.why.length > 0);
       }
