@@ -81,7 +81,10 @@ function explained(result: ReadResult): ReadResult {
   const { sample, device } = result;
   const why = meaningOf(statusOf(result), device.entity);
   if (sample.trouble === null || why === null) return result;
-  return { ...result, sample: { ...troubledSample(device, sample.at, why), retryAfterMs: sample.retryAfterMs } };
+  return {
+    ...result,
+    sample: { ...troubledSample(device, sample.at, why), retryAfterMs: sample.retryAfterMs },
+  };
 }
 
 function meaningOf(status: number | undefined, entity: string | null): string | null {

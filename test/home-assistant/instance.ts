@@ -43,6 +43,9 @@ export async function startHomeAssistant(
   const exited = once(child, 'exit');
   const killWithUs = () => child.kill('SIGKILL');
   process.once('exit', killWithUs);
+  // A test file that takes too long is ended by a signal, which runs no exit handlers by itself.
+  const exitWithFailure = () => process.exit(1);
+  process.once('SIGTERM', exitWithFailure);
   const baseUrl = `http://127.0.0.1:${port}`;
 
   async function stop(): Promise<void> {
@@ -51,6 +54,7 @@ export async function startHomeAssistant(
     if (!ended) child.kill('SIGKILL');
     await exited;
     process.off('exit', killWithUs);
+    process.off('SIGTERM', exitWithFailure);
     await rm(config, { recursive: true, force: true, maxRetries: 3 });
   }
 
