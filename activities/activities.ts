@@ -2,7 +2,6 @@
 import type { Activities } from '../workflows/messages.ts';
 import { checkSeal } from './check-seal.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { judge } from './judge.ts';
 import { look } from './look.ts';
 import { readState, rehearse } from './read-state.ts';
 import { send } from './send.ts';
@@ -11,7 +10,6 @@ import { createTakeTurn } from './take-turn.ts';
 
 export function createActivities(dependencies: ActivityDependencies): Activities {
   return {
-    judge: (input) => judge(dependencies, input),
     takeTurn: createTakeTurn(dependencies),
     look: (input) => look(dependencies, input),
     send: (input) => send(dependencies, input),

@@ -1,33 +1,37 @@
-/** The gate's judgement: does this command fit the catalogue, and does a person have to approve it? */
+/** The judgement at the gate, repeated just before the send: does a person have to approve this command? */
 import { createHash } from 'node:crypto';
 import { needsReading, requiredApproval } from '../domain/approval/rules.ts';
 import type { DeviceDefinition } from '../domain/catalogue/definition.ts';
 import type { CommandRequest } from '../domain/command.ts';
 import { parseDesired } from '../domain/desired.ts';
-import type { Reading, Value } from '../domain/values.ts';
-import type { CommandInput, Judged, Requirement } from '../workflows/messages.ts';
+import type { Reading } from '../domain/values.ts';
+import type { Requirement, Turn, TurnInput } from '../workflows/messages.ts';
 import { baseline } from './baseline.ts';
-import { type ActivityDependencies, deviceOf } from './dependencies.ts';
+import type { ActivityDependencies } from './dependencies.ts';
 
-/** `deliver` of a device that this worker doesn't know: the default of the catalogue. */
-const DELIVER_WITHIN_MS = 15 * 60_000;
-
-export async function judge(dependencies: ActivityDependencies, { request }: CommandInput): Promise<Judged> {
-  const device = deviceOf(dependencies, request.device);
-  const misfit = misfitOf(device, request);
-  if (device === undefined || misfit !== null) {
-    return { requirement: null, before: {}, deliverWithinMs: DELIVER_WITHIN_MS, misfit };
-  }
-  const before = needsReading(dependencies.catalogue(), device)
+/** At the gate, before the lane: what has to be decided by a person, if anything. */
+export async function judge(
+  dependencies: ActivityDependencies,
+  device: DeviceDefinition,
+  { request, approved }: TurnInput,
+): Promise<Extract<Turn, { kind: 'needsApproval' }> | null> {
+  const read = needsReading(dependencies.catalogue(), device)
     ? (await baseline(dependencies, device)).sample.fields
-    : {};
-  const requirement = await requirementFor(dependencies, device, request, before);
-  return {
-    requirement,
-    before: await seenByApprover(dependencies, device, request, requirement, before),
-    deliverWithinMs: device.deliverWithinMs,
-    misfit: null,
-  };
+    : null;
+  const requirement = await requirementFor(dependencies, device, request, read ?? {});
+  if (requirement === null || isCovered(requirement, approved)) return null;
+  // Who decides wants to see before → after, also where no rule needed the reading.
+  const readings = read ?? (await baseline(dependencies, device)).sample.fields;
+  const before = Object.keys(request.desired).map((field) => {
+    const reading = readings[field];
+    return [field, reading?.kind === 'value' ? reading.value : null];
+  });
+  return { kind: 'needsApproval', requirement, before: Object.fromEntries(before) };
+}
+
+/** An approval of anything else than what is needed now is void. */
+export function isCovered(needed: Requirement | null, approved: readonly string[]): boolean {
+  return needed === null || needed.bindings.every((binding) => approved.includes(binding));
 }
 
 /** A catalogue may have changed since the command was accepted: what no longer fits must not be sent. */
@@ -57,31 +61,12 @@ export async function requirementFor(
     now: Date.now(),
   });
   if (needed === null) return null;
-  const bound = JSON.stringify([
-    device.id,
-    device.digest,
-    Object.entries(desired).sort(),
-    needed.by,
-    needed.rules,
-  ]);
-  const digest = createHash('sha256').update(bound).digest('base64url');
-  return { by: needed.by, reason: needed.reason, expiresMs: needed.expiresMs, digest };
+  const bindings = needed.rules.map((rule) =>
+    digestOf([device.id, device.digest, Object.entries(desired).sort(), rule]),
+  );
+  const { by, reason, expiresMs } = needed;
+  return { by, reason, expiresMs, bindings, digest: digestOf([by, bindings]) };
 }
 
-/** Who decides wants to see before → after, also where no rule needed the reading. */
-async function seenByApprover(
-  dependencies: ActivityDependencies,
-  device: DeviceDefinition,
-  request: CommandRequest,
-  requirement: Requirement | null,
-  read: Readonly<Record<string, Reading>>,
-): Promise<Record<string, Value | null>> {
-  if (requirement === null) return {};
-  const readings = Object.keys(read).length > 0 ? read : (await baseline(dependencies, device)).sample.fields;
-  return Object.fromEntries(
-    Object.keys(request.desired).map((field) => {
-      const reading = readings[field];
-      return [field, reading?.kind === 'value' ? reading.value : null];
-    }),
-  );
-}
+const digestOf = (content: unknown): string =>
+  createHash('sha256').update(JSON.stringify(content)).digest('base64url');

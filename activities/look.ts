@@ -10,7 +10,7 @@ import type { CommandInput, Look, StepPlan } from '../workflows/messages.ts';
 import type { ReadResult } from './adapter.ts';
 import { baseline } from './baseline.ts';
 import { type ActivityDependencies, deviceOf } from './dependencies.ts';
-import { misfitOf, requirementFor } from './judge.ts';
+import { misfitOf } from './judge.ts';
 
 /** Beyond the request's own time-out: rendering, a busy worker. */
 const SEND_SLACK_MS = 5000;
@@ -21,21 +21,20 @@ export async function look(dependencies: ActivityDependencies, { request }: Comm
   const device = deviceOf(dependencies, request.device);
   const misfit = misfitOf(device, request);
   if (device === undefined || misfit !== null) return nothingToSend(misfit ?? 'unknown device');
-  return await lookAt(dependencies, device, request, await baseline(dependencies, device));
+  return lookAt(dependencies, device, request, await baseline(dependencies, device));
 }
 
 /** The look on a reading that has been made already. */
-export async function lookAt(
+export function lookAt(
   dependencies: ActivityDependencies,
   device: DeviceDefinition,
   request: CommandRequest,
   read: ReadResult,
-): Promise<Look> {
+): Look {
   const { sample } = read;
   const { desired } = request;
   const asked = Object.keys(desired);
   const plan = planSteps(device, desired, sample.fields);
-  const requirement = await requirementFor(dependencies, device, request, sample.fields);
   const deviceObjection = dependencies.adapters(device).objection(device, desired, read);
   const connection = dependencies.catalogue().connections[device.connection];
   return {
@@ -52,7 +51,6 @@ export async function lookAt(
       : [],
     policy: policyFor(device, asked),
     objection: plan.ok ? deviceObjection : plan.why,
-    requirement,
   };
 }
 
@@ -77,7 +75,6 @@ function nothingToSend(objection: string): Look {
     steps: [],
     policy,
     objection,
-    requirement: null,
   };
 }
 

@@ -11,6 +11,7 @@ import {
 import type { ReadResult } from './adapter.ts';
 import { baseline } from './baseline.ts';
 import { type ActivityDependencies, deviceOf } from './dependencies.ts';
+import { requirementFor } from './judge.ts';
 import { lookAt } from './look.ts';
 
 type Input = Parameters<Activities['readState']>[0];
@@ -32,22 +33,23 @@ export async function rehearse(
   const device = deviceOf(dependencies, request.device);
   if (device === undefined) throw mismatch(request.device);
   const read = await baseline(dependencies, device);
-  const look = await lookAt(dependencies, device, request, read);
+  const look = lookAt(dependencies, device, request, read);
+  const requirement = await requirementFor(dependencies, device, request, read.sample.fields);
   const baseUrl = dependencies.catalogue().connections[device.connection]?.baseUrl ?? '';
+  const rehearsed = { state: stateOf(read, false), look, requirement };
   const requests = [];
   for (const plan of look.steps) {
     const step = device.send[plan.index];
     if (step === undefined) continue;
     const rendered = await renderSend(device, step, plan.fields, request.desired, look.readings);
-    if (!rendered.ok)
-      return { state: stateOf(read, false), look: { ...look, objection: rendered.why }, requests: [] };
+    if (!rendered.ok) return { ...rehearsed, look: { ...look, objection: rendered.why }, requests: [] };
     requests.push({
       method: rendered.request.method,
       url: `${baseUrl}${rendered.request.path}`,
       body: rendered.body,
     });
   }
-  return { state: stateOf(read, false), look, requests };
+  return { ...rehearsed, requests };
 }
 
 function stateOf({ sample, replies }: ReadResult, withReplies: boolean): DeviceState {

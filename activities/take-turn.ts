@@ -1,5 +1,5 @@
 /**
- * A command's turn at its device. The lane hands out a place; going on is up to the command, once all ahead are closed.
+ * A command's turn at its device: judged at the gate, placed in the lane, looked at, judged again. The lane hands out a place; going on is up to the command, once all ahead are closed.
  * Waiting costs no history: the next in line long-polls the one ahead, the others come back by retry.
  */
 import { Context } from '@temporalio/activity';
@@ -26,7 +26,8 @@ import {
 } from '../workflows/messages.ts';
 import { baseline } from './baseline.ts';
 import { type ActivityDependencies, deviceOf } from './dependencies.ts';
-import { look, lookAt } from './look.ts';
+import { isCovered, judge, misfitOf, requirementFor } from './judge.ts';
+import { lookAt } from './look.ts';
 
 /** Well within the activity's own time-out; a waiting command then comes back by retry. */
 const LONG_POLL_MS = 50_000;
@@ -48,12 +49,15 @@ export function createTakeTurn(dependencies: ActivityDependencies): TakeTurn {
 
   return async (input) => {
     const device = deviceOf(dependencies, input.request.device);
-    if (device === undefined) return { kind: 'ready', look: await look(dependencies, input) };
+    const why = misfitOf(device, input.request);
+    if (device === undefined || why !== null) return { kind: 'misfit', why: why ?? 'unknown device' };
     const context = Context.current();
     let place = context.info.heartbeatDetails as Place | null | undefined;
     const beat = setInterval(() => context.heartbeat(place), HEARTBEAT_EVERY_MS);
     try {
       if (place == null) {
+        const asked = await judge(dependencies, device, input);
+        if (asked !== null) return asked;
         const entered = await enter(dependencies, device, input, closedIn(device.id));
         if (entered.kind !== 'entered') return entered;
         place = { ahead: entered.ahead };
@@ -61,7 +65,9 @@ export function createTakeTurn(dependencies: ActivityDependencies): TakeTurn {
       }
       await untilClosed(dependencies, place.ahead, closedIn(device.id));
       const read = await baseline(dependencies, device);
-      return { kind: 'ready', look: await lookAt(dependencies, device, input.request, read) };
+      const needed = await requirementFor(dependencies, device, input.request, read.sample.fields);
+      if (!isCovered(needed, input.approved)) return { kind: 'void' };
+      return { kind: 'ready', look: lookAt(dependencies, device, input.request, read) };
     } finally {
       clearInterval(beat);
     }

@@ -25,10 +25,13 @@ export async function readState(
 /** Nothing is started but the looking. Throws `InputError` like a submission would. */
 export async function dryRun(client: Client, catalogue: Catalogue, submission: Submission): Promise<DryRun> {
   const { device, desired, coerced, request } = accept(catalogue, submission);
-  const { state, look, requests } = await execute<Rehearsal>(client, WORKFLOW_TYPE.rehearseCommand, {
-    request,
-  });
-  const { requirement } = look;
+  const { state, look, requirement, requests } = await execute<Rehearsal>(
+    client,
+    WORKFLOW_TYPE.rehearseCommand,
+    {
+      request,
+    },
+  );
   return {
     device: device.id,
     desired,

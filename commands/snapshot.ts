@@ -1,6 +1,7 @@
 /** A command's workflow as `describe` shows it, turned into what the rest of Readback reads. */
 import type { Client, WorkflowExecutionDescription, WorkflowExecutionInfo } from '@temporalio/client';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { optionalTsToDate } from '@temporalio/common/lib/time.js';
 import type { CommandView } from '../domain/command.ts';
 import { MEMO_KEY, type SettleHeartbeat, WORKFLOW_TYPE } from '../workflows/messages.ts';
 import type { CommandSnapshot, LiveReading, Viewer } from './commands.ts';
@@ -15,10 +16,23 @@ export async function snapshotOf(
   viewer: Viewer,
   retentionMs: number,
 ): Promise<CommandSnapshot | undefined> {
-  const live = await liveReading(client, description);
-  const cancelRequested = description.raw.workflowExtendedInfo?.cancelRequested === true;
-  return listedSnapshot(description, viewer, retentionMs, { live, cancelRequested });
+  const now = {
+    live: await liveReading(client, description),
+    cancelRequested: description.raw.workflowExtendedInfo?.cancelRequested === true,
+    sendingSince: sendingSince(description),
+  };
+  return listedSnapshot(description, viewer, retentionMs, now);
 }
+
+/** What runs at this moment, which only a description shows. */
+interface Now {
+  readonly live: LiveReading | null;
+  readonly cancelRequested: boolean;
+  /** Epoch ms; null: no send is under way. */
+  readonly sendingSince: number | null;
+}
+
+const NOTHING_RUNS: Now = { live: null, cancelRequested: false, sendingSince: null };
 
 /** What a description and a list entry have in common. */
 type Listed = Pick<WorkflowExecutionInfo, 'type' | 'workflowId' | 'memo' | 'status' | 'startTime'> & {
@@ -30,30 +44,42 @@ export function listedSnapshot(
   info: Listed,
   viewer: Viewer,
   retentionMs: number,
-  { live, cancelRequested }: { live: LiveReading | null; cancelRequested: boolean } = {
-    live: null,
-    cancelRequested: false,
-  },
+  now: Now = NOTHING_RUNS,
 ): CommandSnapshot | undefined {
-  const view = info.memo?.[MEMO_KEY] as CommandView | undefined;
-  if (info.type !== WORKFLOW_TYPE.deviceCommand || view === undefined) return undefined;
-  if (viewer.kind === 'owner' && view.owner !== viewer.subject) return undefined;
+  const kept = info.memo?.[MEMO_KEY] as CommandView | undefined;
+  if (info.type !== WORKFLOW_TYPE.deviceCommand || kept === undefined) return undefined;
+  if (viewer.kind === 'owner' && kept.owner !== viewer.subject) return undefined;
   const createdAt = info.startTime.getTime();
   const closedAt = info.closeTime?.getTime() ?? null;
   const status = statusOf(info);
+  const view = status === 'running' ? viewNow(kept, now) : kept;
   return {
     commandId: info.workflowId,
     status,
-    view: live?.matching === true && view.phase === 'settling' ? { ...view, phase: 'verifying' } : view,
+    view,
     createdAt,
     closedAt,
-    lastUpdatedAt: Math.max(view.phaseAt, live?.at ?? 0, closedAt ?? 0),
-    cancelRequested: status === 'running' && cancelRequested,
+    lastUpdatedAt: Math.max(view.phaseAt, now.live?.at ?? 0, closedAt ?? 0),
+    cancelRequested: status === 'running' && now.cancelRequested,
     overdue: status === 'running' && view.until !== null && Date.now() > view.until + OVERDUE_AFTER_MS,
-    live: status === 'running' ? live : null,
+    live: status === 'running' ? now.live : null,
     ttlMs: closedAt === null ? null : closedAt - createdAt + retentionMs,
     failure: status === 'failed' ? failureText(info) : null,
   };
+}
+
+/** The workflow writes down what has happened; what is happening shows in its pending activity, at no cost in history. */
+function viewNow(view: CommandView, { live, sendingSince }: Now): CommandView {
+  if (sendingSince !== null) {
+    return {
+      ...view,
+      phase: 'sending',
+      phaseAt: sendingSince,
+      note: `sending ${Object.keys(view.desired).join(', ')}`,
+    };
+  }
+  if (live?.matching === true && view.phase === 'settling') return { ...view, phase: 'verifying' };
+  return view;
 }
 
 function statusOf(info: Listed): CommandSnapshot['status'] {
@@ -76,6 +102,14 @@ function failureText(info: Listed): string {
   const { sent } = info.memo?.[MEMO_KEY] as CommandView;
   const reached = sent.count === 0 ? 'no send is recorded' : `${sent.count} send(s) are recorded`;
   return `The command ${how}; ${reached}. Look at the device before sending again.`;
+}
+
+/** A send has one attempt only, so that its schedule is its beginning. */
+function sendingSince({ raw }: WorkflowExecutionDescription): number | null {
+  const send = raw.pendingActivities?.find((activity) => activity.activityType?.name === 'send');
+  return send === undefined
+    ? null
+    : (optionalTsToDate(send.lastStartedTime ?? send.scheduledTime)?.getTime() ?? Date.now());
 }
 
 /** The latest reading, from the heartbeat of the activity that reads back: it costs no history and needs no worker. */

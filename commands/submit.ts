@@ -74,6 +74,7 @@ export function accept(catalogue: Catalogue, submission: Submission): Accepted {
     resendOf,
     contentKey: keys.call,
     definitionDigest: device.digest,
+    deliverWithinMs: device.deliverWithinMs,
     requesterCanAnswer: submission.requesterCanAnswer,
   };
   return { device, desired: parsed.desired, coerced: parsed.coerced, request, keys };

@@ -26,6 +26,8 @@ export interface CommandRequest {
   readonly contentKey: string;
   /** Digest of the device's definition as validated. */
   readonly definitionDigest: string;
+  /** How long it may take to reach the device at all, from acceptance or approval. */
+  readonly deliverWithinMs: number;
   /** Can the asking client show its user a form for this approval? */
   readonly requesterCanAnswer: boolean;
 }
@@ -121,7 +123,7 @@ export function acceptedView(request: CommandRequest, at: number): CommandView {
     note: 'accepted',
     previous: {},
     sent: { count: 0, certain: true, reply: null },
-    until: null,
+    until: at + request.deliverWithinMs,
     approval: null,
     decidedBy: null,
     result: null,

@@ -293,11 +293,18 @@ function progress(question: SettleQuestion, story: SettleStory, now: number): st
     const last = story.tracks[field.name]?.runs.at(-1);
     const asked = formatValue(question.desired[field.name] ?? null, field.unit);
     const shows =
-      last?.value == null ? `unreadable (${last?.note ?? 'not read'})` : formatValue(last.value, field.unit);
-    return `${field.name} reads ${shows}, asked ${asked}`;
+      last === undefined ? 'not read yet' : showing(last, field, story.lastSample?.moving === true);
+    return `${field.name} ${shows}, asked ${asked}`;
   });
   const waiting = now < question.sentAt + question.policy.lagMs ? question.policy.lagReason : null;
-  return `${readings.join('; ')}${story.lastSample?.moving === true ? '; moving' : ''}${waiting === null ? '' : `; ${waiting}`}`;
+  const moving = story.lastSample?.moving === true ? '; moving' : '';
+  return `${readings.join('; ')}${moving}${waiting === null ? '' : `; ${waiting}`}`;
+}
+
+/** On its way a device may show a word that is none of its values ("opening"): not a fault worth telling. */
+function showing(run: SampleRun, field: FieldDefinition, moving: boolean): string {
+  if (run.value !== null) return `reads ${formatValue(run.value, field.unit)}`;
+  return moving ? 'is on its way' : `can't be read (${run.note ?? 'no reading'})`;
 }
 
 /** All runs of all fields, oldest first: the evidence of an outcome. */

@@ -101,11 +101,6 @@ const isGood = (verdict: Verdict | undefined): boolean =>
 async function reach(delivery: Delivery, step: StepPlan, sendNumber: number): Promise<SendResult> {
   let pauseMs = FIRST_PAUSE_MS;
   for (;;) {
-    tell(delivery.story, {
-      phase: 'sending',
-      note: `sending ${step.fields.join(', ')}`,
-      until: delivery.deliverUntil,
-    });
     const sent = await sendOnce(delivery, step, sendNumber);
     if (sent.class !== 'unreached' && sent.class !== 'limited' && sent.class !== 'asleep') return sent;
     const waitMs = Math.max(pauseMs, sent.retryAfterMs ?? 0);

@@ -9,7 +9,7 @@ import {
 } from '@temporalio/workflow';
 import type { CommandRequest, CommandResult } from '../domain/command.ts';
 import { deliver } from './delivery.ts';
-import { type Gate, isCovered, openGate, passGate } from './gate.ts';
+import { type Gate, openGate, waitForApproval } from './gate.ts';
 import { type Activities, type Look, supersedeSignal, TURNS_TASK_QUEUE, type Turn } from './messages.ts';
 import { type Ending, end, openStory, type Story, tell, unsent } from './story.ts';
 
@@ -33,14 +33,32 @@ export async function deviceCommand(request: CommandRequest): Promise<CommandRes
 }
 
 async function carryOut(story: Story, gate: Gate): Promise<Ending> {
-  const passed = await passGate(story, gate);
-  if (passed.kind === 'ended') return passed.ending;
-
-  const deliverUntil = Math.max(Date.now(), passed.acceptedAt) + passed.judged.deliverWithinMs;
-  const turn = await takeTurn(story, passed.acceptedAt, deliverUntil);
-  if (turn === null)
-    return { outcome: 'undelivered', detail: 'The device was not free in time. Nothing was sent.' };
-  switch (turn.kind) {
+  let acceptedAt = story.view.phaseAt;
+  let approved: readonly string[] = [];
+  let deliverUntil = acceptedAt + story.request.deliverWithinMs;
+  let turn = await takeTurn(story, { acceptedAt, approved, deliverUntil });
+  if (turn?.kind === 'needsApproval') {
+    const ending = await waitForApproval(story, gate, turn);
+    if (ending !== null) return ending;
+    // An approved word counts as given now, not when it was first asked for.
+    acceptedAt = Date.now();
+    approved = turn.requirement.bindings;
+    deliverUntil = acceptedAt + story.request.deliverWithinMs;
+    tell(story, { phase: 'waiting_for_turn', note: 'approved; waiting for the device', until: deliverUntil });
+    turn = await takeTurn(story, { acceptedAt, approved, deliverUntil });
+  }
+  switch (turn?.kind) {
+    case undefined:
+      return { outcome: 'undelivered', detail: 'The device was not free in time. Nothing was sent.' };
+    case 'misfit':
+      return { outcome: 'refused', detail: `${turn.why}. Nothing was sent.` };
+    case 'needsApproval':
+    case 'void':
+      return {
+        outcome: 'expired',
+        detail:
+          'It needs an approval that was not given for it: the device, its definition, a rule or the hour has changed since. Nothing was sent; ask again.',
+      };
     case 'busy':
       return {
         outcome: 'refused',
@@ -54,11 +72,19 @@ async function carryOut(story: Story, gate: Gate): Promise<Ending> {
     case 'duplicate':
       return joined(story, turn);
     case 'ready':
-      return await onTurn(story, gate, turn.look, deliverUntil);
+      return await onTurn(story, turn.look, deliverUntil);
   }
 }
 
-async function takeTurn(story: Story, acceptedAt: number, deliverUntil: number): Promise<Turn | null> {
+/** null: its time was over before it was its turn. */
+async function takeTurn(
+  story: Story,
+  {
+    acceptedAt,
+    approved,
+    deliverUntil,
+  }: { acceptedAt: number; approved: readonly string[]; deliverUntil: number },
+): Promise<Turn | null> {
   const { takeTurn: take } = proxyActivities<Activities>({
     taskQueue: TURNS_TASK_QUEUE,
     scheduleToCloseTimeout: Math.max(1000, deliverUntil - Date.now()),
@@ -67,10 +93,8 @@ async function takeTurn(story: Story, acceptedAt: number, deliverUntil: number):
     cancellationType: ActivityCancellationType.TRY_CANCEL,
     retry: { initialInterval: '1 second', maximumInterval: '20 seconds', backoffCoefficient: 1.5 },
   });
-  if (story.view.phase !== 'waiting_for_turn')
-    tell(story, { phase: 'waiting_for_turn', note: 'approved; waiting for the device', until: deliverUntil });
   try {
-    return await take({ request: story.request, acceptedAt });
+    return await take({ request: story.request, acceptedAt, approved });
   } catch (error) {
     // Its time is over. Anything else that broke in there is retried until then.
     if (error instanceof ActivityFailure && !isCancellation(error)) return null;
@@ -79,18 +103,11 @@ async function takeTurn(story: Story, acceptedAt: number, deliverUntil: number):
 }
 
 /** It is this command's turn: decide from the look whether anything has to be, and may be, sent. */
-async function onTurn(story: Story, gate: Gate, look: Look, deliverUntil: number): Promise<Ending> {
+async function onTurn(story: Story, look: Look, deliverUntil: number): Promise<Ending> {
   const { desired } = story.request;
   const previous = Object.fromEntries(Object.keys(desired).map((field) => [field, valueBefore(look, field)]));
   story.view = { ...story.view, previous };
   if (look.objection !== null) return { outcome: 'refused', detail: `${look.objection}. Nothing was sent.` };
-  if (!isCovered(gate, look.requirement)) {
-    return {
-      outcome: 'expired',
-      detail:
-        'What was approved is not what would be sent now (the device, its definition or the rule has changed). Nothing was sent; ask again.',
-    };
-  }
   if (Object.keys(desired).every((field) => look.already.includes(field))) return already(story, look);
   const blind = look.steps.find(
     (step) => step.kind === 'toggle' && step.fields.some((field) => previous[field] == null),

@@ -1,11 +1,5 @@
 /** The gate: a command that needs a person's approval waits here, before anything is sent. */
-import {
-  condition,
-  proxyActivities,
-  setHandler,
-  upsertSearchAttributes,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { condition, proxyActivities, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
 import { FASTEST_HUMAN_ANSWER_MS } from '../domain/approval/decision.ts';
 import type { DecisionRecord } from '../domain/command.ts';
 import {
@@ -14,38 +8,27 @@ import {
   type AnswerReceipt,
   answerSignal,
   answerUpdate,
-  type Judged,
   type Requirement,
   SEARCH_ATTRIBUTE,
+  type Turn,
 } from './messages.ts';
 import { type Ending, type Story, tell } from './story.ts';
 
-const { judge } = proxyActivities<Activities>({
-  startToCloseTimeout: '1 minute',
-  // Fifteen minutes, like the default of `deliver`: a command that can't even be judged must end.
-  scheduleToCloseTimeout: '15 minutes',
-});
 const { checkSeal } = proxyActivities<Activities>({ startToCloseTimeout: '10 seconds' });
 
 /** Answers that were not valid; beyond these nobody is listening any more, and the history stays short. */
 const JUNK_ANSWERS_LIMIT = 25;
 
 export interface Gate {
-  /** Digest of the approval that was given; null: none was needed. */
-  approvedDigest: string | null;
   requirement: Requirement | null;
   decision: DecisionRecord | null;
   junk: number;
   attempts: number;
 }
 
-export type GatePassed =
-  | { readonly kind: 'passed'; readonly acceptedAt: number; readonly judged: Judged }
-  | { readonly kind: 'ended'; readonly ending: Ending };
-
 /** Opens the gate's two doors, update and signal. Both take the same answer; the first valid one decides. */
 export function openGate(story: Story): Gate {
-  const gate: Gate = { approvedDigest: null, requirement: null, decision: null, junk: 0, attempts: 0 };
+  const gate: Gate = { requirement: null, decision: null, junk: 0, attempts: 0 };
   setHandler(answerUpdate, (answer) => takeAnswer(story, gate, answer), {
     // Must stay synchronous: an asynchronous validator can't reject.
     validator: (answer) => refuseNonsense(gate, answer),
@@ -56,21 +39,12 @@ export function openGate(story: Story): Gate {
   return gate;
 }
 
-export async function passGate(story: Story, gate: Gate): Promise<GatePassed> {
-  const judged = await judge({ request: story.request });
-  if (judged.misfit !== null) return ended('refused', `${judged.misfit}. Nothing was sent.`);
-  if (judged.requirement === null) {
-    return { kind: 'passed', acceptedAt: workflowInfo().startTime.getTime(), judged };
-  }
-  return await waitForDecision(story, gate, judged, judged.requirement);
-}
-
-async function waitForDecision(
+/** Waits for a person's yes; null when it was given, else how the command ends. */
+export async function waitForApproval(
   story: Story,
   gate: Gate,
-  judged: Judged,
-  requirement: Requirement,
-): Promise<GatePassed> {
+  { requirement, before }: Extract<Turn, { kind: 'needsApproval' }>,
+): Promise<Ending | null> {
   gate.requirement = requirement;
   const askedAt = Date.now();
   const { by, reason, digest, expiresMs } = requirement;
@@ -79,7 +53,7 @@ async function waitForDecision(
     phase: 'waiting_for_approval',
     note: `waiting for a yes from ${by === 'operator' ? 'an operator' : 'the requester'}`,
     until: askedAt + expiresMs,
-    previous: judged.before,
+    previous: before,
     approval: {
       by,
       reason,
@@ -87,7 +61,7 @@ async function waitForDecision(
       expiresAt: askedAt + expiresMs,
       digest,
       key: 'approve-1',
-      before: judged.before,
+      before,
     },
   });
 
@@ -95,19 +69,12 @@ async function waitForDecision(
   const decision = gate.decision;
   upsertSearchAttributes([{ key: SEARCH_ATTRIBUTE.approval, value: decision?.decision ?? 'expired' }]);
   story.view = { ...story.view, approval: null, decidedBy: decision };
-  if (!decided || decision === null) return ended('expired', 'Nobody approved it in time. Nothing was sent.');
-  if (decision.decision === 'declined') {
-    const words = decision.comment === null ? '' : `: "${decision.comment}"`;
-    return ended('declined', `Declined by ${decision.by}${words}. Nothing was sent.`);
+  if (!decided || decision === null) {
+    return { outcome: 'expired', detail: 'Nobody approved it in time. Nothing was sent.' };
   }
-  gate.approvedDigest = digest;
-  // The approved word counts as given now, not when it was first asked for.
-  return { kind: 'passed', acceptedAt: decision.at, judged };
-}
-
-/** Is what is needed now covered by what was approved? An approval of anything else is void. */
-export function isCovered(gate: Gate, needed: Requirement | null): boolean {
-  return needed === null || needed.digest === gate.approvedDigest;
+  if (decision.decision === 'approved') return null;
+  const words = decision.comment === null ? '' : `: "${decision.comment}"`;
+  return { outcome: 'declined', detail: `Declined by ${decision.by}${words}. Nothing was sent.` };
 }
 
 async function takeAnswer(story: Story, gate: Gate, answer: Answer): Promise<AnswerReceipt> {
@@ -189,8 +156,3 @@ function isNonsense(gate: Gate, answer: Answer): string | null {
   if (gate.requirement === null) return 'nothing is waiting for an approval here';
   return null;
 }
-
-const ended = (outcome: Ending['outcome'], detail: string): GatePassed => ({
-  kind: 'ended',
-  ending: { outcome, detail },
-});

@@ -102,7 +102,6 @@ export const FAILURE = {
 
 /** What workflows ask of the world. Implemented in `activities/`, one file each. */
 export interface Activities {
-  judge(input: CommandInput): Promise<Judged>;
   takeTurn(input: TurnInput): Promise<Turn>;
   look(input: CommandInput): Promise<Look>;
   send(input: SendInput): Promise<SendResult>;
@@ -120,30 +119,37 @@ export interface CommandInput {
   readonly request: CommandRequest;
 }
 
-/** Why a person has to decide. `digest` covers command, definition and rules: an approval of another digest is void. */
+/** Why a person has to decide, and what exactly their approval is bound to. */
 export interface Requirement {
   readonly by: 'requester' | 'operator';
   readonly reason: string | null;
   readonly expiresMs: number;
+  /** One digest a matching rule, over command, definition and rule. An approval covers what it was given for, no more. */
+  readonly bindings: readonly string[];
+  /** Over all bindings: what a decision is sealed with. */
   readonly digest: string;
-}
-
-export interface Judged {
-  readonly requirement: Requirement | null;
-  /** What an approver sees as the present values; empty where no reading was needed. */
-  readonly before: Readonly<Record<string, Value | null>>;
-  readonly deliverWithinMs: number;
-  /** Set when the command no longer fits the catalogue: why. Nothing may be sent then. */
-  readonly misfit: string | null;
 }
 
 export interface TurnInput extends CommandInput {
   /** Start of the command, or its approval, epoch ms: the order in which words were given. */
   readonly acceptedAt: number;
+  /** Bindings of the approval that was given; empty where none was. */
+  readonly approved: readonly string[];
 }
 
 export type Turn =
   | { readonly kind: 'ready'; readonly look: Look }
+  /** At the gate: a person has to decide first. Not in the lane yet, so nobody waits behind it. */
+  | {
+      readonly kind: 'needsApproval';
+      readonly requirement: Requirement;
+      /** What an approver sees as the present values. */
+      readonly before: Readonly<Record<string, Value | null>>;
+    }
+  /** In its turn it needs an approval that was not given: device, definition, rule or hour have changed since. */
+  | { readonly kind: 'void' }
+  /** It no longer fits the catalogue: why. */
+  | { readonly kind: 'misfit'; readonly why: string }
   | { readonly kind: 'busy'; readonly ahead: string }
   | { readonly kind: 'overtaken'; readonly by: string }
   /** The first one has ended; this is what it showed. */
@@ -161,10 +167,8 @@ export interface Look {
   readonly already: readonly string[];
   readonly steps: readonly StepPlan[];
   readonly policy: SettlePolicy;
-  /** Why nothing may be sent: it doesn't apply, the device's own limits, a definition changed. */
+  /** Why nothing may be sent: it doesn't apply, or lies beyond the device's own limits. */
   readonly objection: string | null;
-  /** The approval that is needed now; judged again here, the last moment before the send. */
-  readonly requirement: Requirement | null;
 }
 
 /** One send step as this command uses it. */
@@ -226,5 +230,6 @@ export interface DeviceState {
 export interface Rehearsal {
   readonly state: DeviceState;
   readonly look: Look;
+  readonly requirement: Requirement | null;
   readonly requests: readonly { readonly method: string; readonly url: string; readonly body: Json }[];
 }

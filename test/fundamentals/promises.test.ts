@@ -144,8 +144,8 @@ describe('Readback', { concurrency: 6 }, () => {
 
   it('lets a send that is under way finish when it is cancelled, records it, and sends no more', async () => {
     const id = await readback.submit('hanging', { temperature: 25 });
-    await until(id, ({ view }) => view.phase === 'sending');
     while ((await sends('hanging')) === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.equal((await readback.commands.get(id, OPERATOR))?.view.phase, 'sending');
     await readback.commands.cancel(id, OPERATOR);
     const { status, view } = await readback.ended(id);
     assert.deepEqual(
