@@ -1,37 +1,39 @@
-/** Which catalogue counts, and reading it. */
-import { existsSync, readFileSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
+/** Reading the catalogue. */
+import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import type { Catalogue } from '../domain/catalogue/definition.ts';
 import { loadCatalogue } from '../domain/catalogue/load.ts';
 import { formatProblem } from '../domain/catalogue/problems.ts';
 import { EXIT, Failure } from './failure.ts';
-import { packageFile } from './package-root.ts';
 
-/** The one that was asked for, else `./readback.yaml`, else the demo that comes with Readback. An absolute path. */
-export function catalogueFile(asked: string | undefined): string {
-  if (asked !== undefined) {
-    if (!existsSync(asked))
-      throw new Failure(EXIT.usage, `There is no catalogue at ${resolve(asked)}. Nothing was started.`);
-    return resolve(asked);
-  }
-  const own = resolve('readback.yaml');
-  return existsSync(own) ? own : packageFile('examples/demo.yaml');
-}
+/** For those that never talk to a device: neither where the simulator is nor any secret matters to them. */
+export const readCatalogueWithoutSecrets = (file: string): Promise<Catalogue> =>
+  load(file, NOWHERE, new Proxy({ ...process.env }, { get: (set, name: string) => set[name] ?? NOWHERE }));
+
+/** Stands for whatever is not known here. As it may be part of a URL, it is one; no such host can exist. */
+const NOWHERE = 'http://not-needed.invalid';
 
 /**
- * Where `simulator:` leads is `simulatorUrl`. Throws a `Failure` that lists every problem of the file at once;
- * what is odd but not wrong is told to `warn`.
+ * For those that talk to devices. Where `simulator:` leads is `simulatorUrl`. Throws a `Failure` that lists every
+ * problem of the file at once, secrets that are not set included; what is odd but not wrong is told to `warn`.
  */
-export async function readCatalogue(
+export const readCatalogue = (
   file: string,
   simulatorUrl: string | null,
+  warn: (text: string) => void = () => {},
+): Promise<Catalogue> => load(file, simulatorUrl, process.env, warn);
+
+async function load(
+  file: string,
+  simulatorUrl: string | null,
+  environment: Readonly<Record<string, string | undefined>>,
   warn: (text: string) => void = () => {},
 ): Promise<Catalogue> {
   const loaded = await loadCatalogue({
     // Problems name the file; people know it by its place relative to where they are.
     file: shortest(file),
     readFile: (path) => readFileSync(path, 'utf8'),
-    environment: process.env,
+    environment,
     simulatorUrl,
   });
   if (!loaded.ok) {

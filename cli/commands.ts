@@ -1,9 +1,10 @@
 /** `readback commands`: what was asked of devices, and what became of it. */
 import type { Command } from 'commander';
 import type { CommandSnapshot } from '../commands/commands.ts';
+import type { Catalogue } from '../domain/catalogue/definition.ts';
 import { addEngineFlags, count, type EngineFlags, flag } from './flags.ts';
 import { type OpenCommands, VIEWER, withCommands } from './open-commands.ts';
-import { commandLine, desiredText } from './snapshot-text.ts';
+import { commandLine, desiredText, fieldsOf } from './snapshot-text.ts';
 import { printEnd, printSnapshotJson, snapshotsAsJson, unknownCommand, watchCommand } from './watch.ts';
 
 interface ListFlags extends EngineFlags {
@@ -38,7 +39,7 @@ export function addCommands(program: Command): void {
   for (const command of [listing, getting, watching, cancelling]) addEngineFlags(command);
 }
 
-async function list({ commands, engine }: OpenCommands, flags: ListFlags): Promise<void> {
+async function list({ commands, engine, catalogue }: OpenCommands, flags: ListFlags): Promise<void> {
   const snapshots = await commands.list(VIEWER, {
     limit: flags.limit,
     openOnly: flags.open === true,
@@ -48,16 +49,21 @@ async function list({ commands, engine }: OpenCommands, flags: ListFlags): Promi
     process.stdout.write(`${JSON.stringify({ commands: await snapshotsAsJson(snapshots, engine) })}\n`);
     return;
   }
-  const lines = snapshots.length === 0 ? ['No commands.'] : snapshots.map(listLine);
+  const lines =
+    snapshots.length === 0 ? ['No commands.'] : snapshots.map((snapshot) => listLine(snapshot, catalogue));
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-async function get({ commands, engine }: OpenCommands, flags: EngineFlags, commandId: string): Promise<void> {
+async function get(
+  { commands, engine, catalogue }: OpenCommands,
+  flags: EngineFlags,
+  commandId: string,
+): Promise<void> {
   const snapshot = await commands.get(commandId, VIEWER);
   if (!snapshot) throw unknownCommand(commandId);
   if (snapshot.status !== 'running') return printEnd(snapshot, engine, flags.json === true);
   if (flags.json) return printSnapshotJson(snapshot, engine);
-  process.stdout.write(`${listLine(snapshot)}\n`);
+  process.stdout.write(`${listLine(snapshot, catalogue)}\n`);
 }
 
 async function watch(open: OpenCommands, flags: EngineFlags, commandId: string): Promise<void> {
@@ -65,7 +71,7 @@ async function watch(open: OpenCommands, flags: EngineFlags, commandId: string):
 }
 
 async function cancel(
-  { commands, engine }: OpenCommands,
+  { commands, engine, catalogue }: OpenCommands,
   flags: EngineFlags,
   commandId: string,
 ): Promise<void> {
@@ -73,13 +79,14 @@ async function cancel(
   const snapshot = await commands.wait(commandId, VIEWER, { timeoutMs: 5_000 });
   if (!snapshot) throw unknownCommand(commandId);
   if (flags.json) return printSnapshotJson(snapshot, engine);
-  process.stdout.write(`${listLine(snapshot)}\n`);
+  process.stdout.write(`${listLine(snapshot, catalogue)}\n`);
 }
 
-function listLine(snapshot: CommandSnapshot): string {
+function listLine(snapshot: CommandSnapshot, catalogue: Catalogue): string {
   const at = new Date(snapshot.createdAt).toISOString().slice(0, 19).replace('T', ' ');
   const { device, desired } = snapshot.view;
-  return `${snapshot.commandId}  ${at}Z  ${device}: ${desiredText(desired)}  ${commandLine(snapshot)}`;
+  const fields = fieldsOf(catalogue, device);
+  return `${snapshot.commandId}  ${at}Z  ${device}: ${desiredText(desired, fields)}  ${commandLine(snapshot, fields)}`;
 }
 
 const HELP = `

@@ -4,7 +4,7 @@ import type { DeviceState, DeviceSummary } from '../commands/commands.ts';
 import { EXIT } from './failure.ts';
 import { addEngineFlags, type EngineFlags } from './flags.ts';
 import { type OpenCommands, withCommands } from './open-commands.ts';
-import { readingValue } from './snapshot-text.ts';
+import { readingText } from './snapshot-text.ts';
 
 export function addDevices(program: Command): void {
   const devices = program
@@ -59,7 +59,7 @@ function stateText({ device, fields, moving, faults, trouble, at }: DeviceState)
   const raised = Object.entries(faults).filter(([, fault]) => fault !== 'clear');
   return [
     `${device}, read at ${new Date(at).toISOString()}${moving ? ', moving' : ''}`,
-    ...Object.entries(fields).map(([field, reading]) => `  ${field}: ${readingValue(reading, reading.unit)}`),
+    ...Object.entries(fields).map(([field, reading]) => `  ${field}: ${readingText(reading, reading.unit)}`),
     ...raised.map(([name, fault]) => `  fault ${name}: ${fault}`),
   ].join('\n');
 }

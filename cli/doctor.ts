@@ -24,7 +24,7 @@ async function examine(flags: EngineFlags & ListenFlags): Promise<Finding[]> {
     import('./doctor/machine.ts'),
     import('./doctor/engine.ts'),
     import('./doctor/catalogue.ts'),
-    import('./catalogue-file.ts'),
+    import('./catalogue-path.ts'),
     import('./doctor/finding.ts'),
   ]);
   const dataDir = resolve(flags.dataDir);

@@ -1,6 +1,7 @@
 /** The `Commands` that a command of the command line works with. */
 import type { Command } from 'commander';
 import type { Commands } from '../commands/commands.ts';
+import type { Catalogue } from '../domain/catalogue/definition.ts';
 import type { Caller } from '../domain/command.ts';
 import type { EngineFlags } from './flags.ts';
 import { type Engine, findEngine } from './running-up.ts';
@@ -11,6 +12,7 @@ export const VIEWER = { kind: 'operator' } as const;
 export interface OpenCommands {
   readonly commands: Commands;
   readonly engine: Engine;
+  readonly catalogue: Catalogue;
   close(): Promise<void>;
 }
 
@@ -20,19 +22,19 @@ export interface OpenCommands {
  */
 export async function openCommands(flags: EngineFlags, { decides = false } = {}): Promise<OpenCommands> {
   const engine = findEngine(flags);
-  const [{ readCatalogue }, { readSealKey }, { createTemporalCommands }] = await Promise.all([
+  const [{ readCatalogueWithoutSecrets }, { readSealKey }, { createTemporalCommands }] = await Promise.all([
     import('./catalogue-file.ts'),
     import('./seal-key.ts'),
     import('../commands/temporal-commands.ts'),
   ]);
-  const catalogue = await readCatalogue(engine.catalogueFile, engine.simulatorUrl);
+  const catalogue = await readCatalogueWithoutSecrets(engine.catalogueFile);
   const commands = await createTemporalCommands({
     address: engine.address,
     namespace: engine.namespace,
     catalogue: () => catalogue,
     sealKey: decides ? readSealKey(engine.dataDir) : null,
   });
-  return { commands, engine, close: () => commands.close() };
+  return { commands, engine, catalogue, close: () => commands.close() };
 }
 
 /** An action that works with `Commands` and closes them whatever happens. */

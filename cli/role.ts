@@ -1,5 +1,6 @@
 /** What the long-running commands (`worker`, `serve`, `simulator`) have in common. */
 import { type Logger, pino } from 'pino';
+import { EXIT, tellFailure } from './failure.ts';
 
 /** Work in hand gets this long to be recorded; then the process ends all the same. */
 const STOP_WITHIN_MS = 45_000;
@@ -15,28 +16,33 @@ export interface Running {
 }
 
 /**
- * Starts a role and keeps it until SIGINT, SIGTERM or the end of the `up` that started it. Logs are JSON lines on
- * stderr. Resolves when the role has stopped; rejects when it could not start or ended by itself.
+ * Starts a role and keeps it until SIGINT, SIGTERM or the end of the `up` that started it; then ends the process.
+ * Logs are JSON lines on stderr. Exit code 0: stopped when asked; else as `tellFailure` says.
  */
 export async function runRole(
   options: { readonly json: boolean },
   start: (log: Logger) => Promise<Running>,
-): Promise<void> {
+): Promise<never> {
   const log = pino({ base: null }, pino.destination({ fd: 2, sync: true }));
   const asked = stopRequest();
-  // Asked to stop while still starting: nothing is in hand yet.
-  const running = await Promise.race([
-    start(log),
-    asked.then((why) => process.exit(why === 'asked' ? 0 : 1)),
-  ]);
-  announce(running, options.json);
-  const endedByItself = running.ended?.then(() => 'ended' as const) ?? new Promise<never>(() => {});
-  const why = await Promise.race([asked, endedByItself]);
-  const withinMs = why === 'upGone' ? STOP_WITHOUT_UP_WITHIN_MS : STOP_WITHIN_MS;
-  setTimeout(() => process.exit(why === 'asked' ? 0 : 1), withinMs).unref();
-  if (why !== 'ended') await running.stop();
-  process.exit(why === 'asked' ? 0 : 1);
+  try {
+    // Asked to stop while still starting: nothing is in hand yet.
+    const running = await Promise.race([start(log), asked.then(exitCodeOf).then(process.exit)]);
+    announce(running, options.json);
+    const endedByItself = running.ended?.then(() => 'endedByItself' as const) ?? new Promise<never>(() => {});
+    const why = await Promise.race([asked, endedByItself]);
+    const withinMs = why === 'upGone' ? STOP_WITHOUT_UP_WITHIN_MS : STOP_WITHIN_MS;
+    setTimeout(() => process.exit(exitCodeOf(why)), withinMs).unref();
+    if (why !== 'endedByItself') await running.stop();
+    return process.exit(exitCodeOf(why));
+  } catch (error) {
+    // Not left to the event loop: connections and the channel to `up` would keep a broken process alive.
+    return process.exit(tellFailure(error, options.json));
+  }
 }
+
+const exitCodeOf = (why: 'asked' | 'upGone' | 'endedByItself'): number =>
+  why === 'asked' ? EXIT.asAsked : EXIT.endedBadly;
 
 function announce({ ready }: Running, json: boolean): void {
   if (process.send) {

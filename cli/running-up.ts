@@ -1,6 +1,6 @@
 /** What the other commands take from a running `up`, where flags and variables say nothing. */
 import { resolve } from 'node:path';
-import { catalogueFile } from './catalogue-file.ts';
+import { catalogueFile } from './catalogue-path.ts';
 import { type Holder, runningUp } from './data-folder.ts';
 import { EXIT, Failure } from './failure.ts';
 import type { EngineFlags } from './flags.ts';

@@ -1,10 +1,10 @@
 /** `readback send`: one command, and what the device really did. */
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { DryRun, Submission } from '../commands/commands.ts';
-import { EXIT, Failure } from './failure.ts';
+import { EXIT } from './failure.ts';
 import { addEngineFlags, type EngineFlags, flag } from './flags.ts';
 import { cliCaller, type OpenCommands, VIEWER, withCommands } from './open-commands.ts';
-import { commandLine, readingsText } from './snapshot-text.ts';
+import { commandLine, fieldsOf, readingsText } from './snapshot-text.ts';
 import { printSnapshotJson, watchCommand } from './watch.ts';
 
 interface SendFlags extends EngineFlags {
@@ -19,7 +19,7 @@ export function addSend(program: Command): void {
   const command = program
     .command('send')
     .argument('<device>', 'id, name or alias')
-    .argument('<field=value...>', 'what it should be, e.g. temperature=26')
+    .argument('<field=value...>', 'what it should be, e.g. temperature=26', addAssignment)
     .description('Bring fields of a device to values.')
     .addHelpText('after', HELP)
     .addOption(flag('--wait', 'show what happens until the command has ended'))
@@ -29,7 +29,7 @@ export function addSend(program: Command): void {
     .addOption(
       flag('--resend-of <commandId>', 'send again although that command may not be repeated blindly'),
     )
-    .action(withCommands<[string, string[]], SendFlags>(send));
+    .action(withCommands<[string, Assignments], SendFlags>(send));
   addEngineFlags(command);
 }
 
@@ -37,12 +37,12 @@ async function send(
   open: OpenCommands,
   flags: SendFlags,
   device: string,
-  assignments: string[],
+  desired: Assignments,
 ): Promise<void> {
   const { commands } = open;
   const submission: Submission = {
     device,
-    desired: desiredFrom(assignments),
+    desired,
     caller: cliCaller(),
     reason: flags.reason,
     requestId: flags.requestId,
@@ -66,27 +66,23 @@ async function send(
   if (flags.wait) return watchCommand(open, submitted.commandId, { json });
   const snapshot = await commands.get(submitted.commandId, VIEWER);
   if (json && snapshot) return printSnapshotJson(snapshot, open.engine);
-  const state = snapshot ? commandLine(snapshot) : 'accepted';
+  const state = snapshot ? commandLine(snapshot, fieldsOf(open.catalogue, snapshot.view.device)) : '';
   process.stdout.write(
     `accepted  ${submitted.commandId}  ${state}\nTo see what it does: readback commands watch ${submitted.commandId}\n`,
   );
 }
 
-/** `["temperature=26", "mode=cool"]` → `{temperature: "26", mode: "cool"}`. The catalogue knows what type each is. */
-export function desiredFrom(assignments: readonly string[]): Record<string, string> {
-  const pairs = assignments.map((assignment) => {
-    const at = assignment.indexOf('=');
-    if (at < 1) {
-      throw new Failure(
-        EXIT.usage,
-        `"${assignment}" should look like field=value, e.g. temperature=26. Nothing was sent.`,
-      );
-    }
-    return [assignment.slice(0, at).trim(), assignment.slice(at + 1).trim()] as const;
-  });
-  const twice = pairs.find(([field], index) => pairs.findIndex(([other]) => other === field) !== index);
-  if (twice) throw new Failure(EXIT.usage, `${twice[0]} is given twice. Nothing was sent.`);
-  return Object.fromEntries(pairs);
+type Assignments = Readonly<Record<string, string>>;
+
+/** `temperature=26` added to those before it. The catalogue knows of what type each value is. */
+function addAssignment(text: string, before: Assignments | undefined): Assignments {
+  const at = text.indexOf('=');
+  const field = text.slice(0, at).trim();
+  if (at < 0 || field === '') {
+    throw new InvalidArgumentError('It should look like field=value, e.g. temperature=26. Nothing was sent.');
+  }
+  if (before && field in before) throw new InvalidArgumentError(`${field} is given twice. Nothing was sent.`);
+  return { ...before, [field]: text.slice(at + 1).trim() };
 }
 
 function printDryRun(dryRun: DryRun, json: boolean): void {
@@ -96,7 +92,7 @@ function printDryRun(dryRun: DryRun, json: boolean): void {
   }
   const { state } = dryRun;
   const lines = [
-    `Nothing was sent. ${dryRun.device} reads: ${state.trouble ?? readingsText(state.fields)}`,
+    `Nothing was sent. ${dryRun.device} reads: ${state.trouble ?? readingsText(state.fields, state.fields)}`,
     ...wouldSend(dryRun),
     approvalText(dryRun.approval),
   ];

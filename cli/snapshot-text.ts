@@ -1,23 +1,33 @@
 /** A command as the terminal shows it. */
 import type { CommandSnapshot, LiveReading } from '../commands/commands.ts';
+import type { Catalogue } from '../domain/catalogue/definition.ts';
 import type { SentEvidence } from '../domain/outcome.ts';
 import { formatValue, plain } from '../domain/text.ts';
 import type { Desired, Reading } from '../domain/values.ts';
 
-/** `temperature 26, mode cool` */
-export const desiredText = (desired: Desired): string =>
+/** Of each field, as the catalogue has it. */
+type Fields = Readonly<Record<string, { readonly unit: string | null }>>;
+
+/** The fields of a device of the catalogue; none for one that it no longer has. */
+export const fieldsOf = ({ devices }: Catalogue, device: string): Fields => devices[device]?.fields ?? {};
+
+/** `temperature 26 °C, mode cool` */
+export const desiredText = (desired: Desired, fields: Fields): string =>
   Object.entries(desired)
-    .map(([field, value]) => `${field} ${formatValue(value, null)}`)
+    .map(([field, value]) => `${field} ${formatValue(value, fields[field]?.unit ?? null)}`)
     .join(', ');
 
 /** What goes on, in one line without ages: it differs only when something has happened. */
-export function commandLine({ view, status, cancelRequested, live }: CommandSnapshot): string {
+export function commandLine(
+  { view, status, cancelRequested, live }: CommandSnapshot,
+  fields: Fields,
+): string {
   if (status !== 'running') return view.result?.outcome ?? status;
   const parts = [
     cancelRequested ? 'cancel requested' : view.phase.replaceAll('_', ' '),
     approvalText(view.approval),
     view.note !== view.phase ? view.note : '',
-    live ? readingText(live, Object.keys(view.desired)) : '',
+    live ? liveText(live, view.desired, fields) : '',
     view.sent.count > 0 ? sentText(view.sent) : '',
   ];
   return parts.filter((part) => part !== '').join(' · ');
@@ -38,21 +48,19 @@ export function endLines({ view, status, failure, commandId }: CommandSnapshot):
   ];
 }
 
-export function readingsText(
-  fields: Readonly<Record<string, Reading & { readonly unit?: string | null }>>,
-): string {
-  return Object.entries(fields)
-    .map(([field, reading]) => `${field} ${readingValue(reading, reading.unit ?? null)}`)
+/** `temperature 24 °C, mode (no reading)` */
+export const readingsText = (readings: Readonly<Record<string, Reading>>, fields: Fields): string =>
+  Object.entries(readings)
+    .map(([field, reading]) => `${field} ${readingText(reading, fields[field]?.unit ?? null)}`)
     .join(', ');
-}
 
-export function readingValue(reading: Reading, unit: string | null): string {
+export function readingText(reading: Reading, unit: string | null): string {
   return reading.kind === 'value' ? formatValue(reading.value, unit) : `(${plain(reading.why, 80)})`;
 }
 
-function readingText(live: LiveReading, asked: readonly string[]): string {
-  const fields = Object.fromEntries(Object.entries(live.fields).filter(([field]) => asked.includes(field)));
-  return `reads ${readingsText(fields)}`;
+function liveText(live: LiveReading, desired: Desired, fields: Fields): string {
+  const asked = Object.entries(live.fields).filter(([field]) => Object.hasOwn(desired, field));
+  return `reads ${readingsText(Object.fromEntries(asked), fields)}`;
 }
 
 export function sentText({ count, certain }: SentEvidence): string {

@@ -1,13 +1,15 @@
 /** Shows live what happens to a command, until it ends or the person has seen enough. */
-import type { CommandSnapshot } from '../commands/commands.ts';
+import { type CommandSnapshot, EngineUnreachable } from '../commands/commands.ts';
 import { endedWell } from '../domain/outcome.ts';
 import { EXIT, Failure } from './failure.ts';
 import { type OpenCommands, VIEWER } from './open-commands.ts';
 import type { Engine } from './running-up.ts';
-import { commandLine, endLines } from './snapshot-text.ts';
+import { commandLine, endLines, fieldsOf } from './snapshot-text.ts';
 
 /** Temporal pushes changes of a command at once, but not the readings in between: those are looked for this often. */
 const LOOK_EVERY_MS = 1_000;
+/** Temporal restarted is back in seconds; away for longer, something is wrong. */
+const BACK_WITHIN_MS = 60_000;
 /** As shells say it: ended by Ctrl-C. */
 const INTERRUPTED = 130;
 
@@ -16,34 +18,51 @@ const INTERRUPTED = 130;
  * Sets the exit code: 0 as asked, 1 ended badly, 130 when Ctrl-C ended the watching (the command goes on).
  */
 export async function watchCommand(
-  { commands, engine }: OpenCommands,
+  open: OpenCommands,
   commandId: string,
   { json }: { readonly json: boolean },
 ): Promise<void> {
   const stopped = new AbortController();
   const stop = (): void => stopped.abort();
   process.once('SIGINT', stop);
-  let shown = '';
-  let snapshot = await commands.get(commandId, VIEWER);
-  for (; snapshot && !stopped.signal.aborted; ) {
-    const line = commandLine(snapshot);
-    if (!json && line !== shown && snapshot.status === 'running')
-      process.stdout.write(`${elapsed(snapshot)}  ${line}\n`);
-    shown = line;
-    if (snapshot.status !== 'running') break;
-    const until = (next: CommandSnapshot): boolean =>
-      next.status !== 'running' || commandLine(next) !== shown;
-    snapshot = await commands.wait(commandId, VIEWER, {
-      timeoutMs: LOOK_EVERY_MS,
-      signal: stopped.signal,
-      until,
-    });
+  let last: CommandSnapshot | undefined;
+  for await (const snapshot of changes(open, commandId, stopped.signal)) {
+    last = snapshot;
+    if (!json && snapshot.status === 'running')
+      process.stdout.write(`${elapsed(snapshot)}  ${line(open, snapshot)}\n`);
   }
   process.off('SIGINT', stop);
-  if (!snapshot) throw unknownCommand(commandId);
-  if (snapshot.status === 'running') return stoppedWatching(snapshot, engine, json);
-  await printEnd(snapshot, engine, json);
+  if (!last) throw unknownCommand(commandId);
+  if (last.status === 'running') return stoppedWatching(last, open.engine, json);
+  await printEnd(last, open.engine, json);
 }
+
+/** A snapshot for everything new, up to the end of the command. Goes on over a restart of Temporal. */
+async function* changes(
+  open: OpenCommands,
+  commandId: string,
+  signal: AbortSignal,
+): AsyncGenerator<CommandSnapshot> {
+  let shown = '';
+  let snapshot = await open.commands.get(commandId, VIEWER);
+  let answeredAt = Date.now();
+  const until = (next: CommandSnapshot): boolean => next.status !== 'running' || line(open, next) !== shown;
+  for (; snapshot; ) {
+    if (until(snapshot)) yield snapshot;
+    if (snapshot.status !== 'running' || signal.aborted) return;
+    shown = line(open, snapshot);
+    try {
+      snapshot = await open.commands.wait(commandId, VIEWER, { timeoutMs: LOOK_EVERY_MS, signal, until });
+      answeredAt = Date.now();
+    } catch (error) {
+      if (!(error instanceof EngineUnreachable) || Date.now() - answeredAt > BACK_WITHIN_MS) throw error;
+      await new Promise((wake) => setTimeout(wake, LOOK_EVERY_MS));
+    }
+  }
+}
+
+const line = ({ catalogue }: OpenCommands, snapshot: CommandSnapshot): string =>
+  commandLine(snapshot, fieldsOf(catalogue, snapshot.view.device));
 
 export function unknownCommand(commandId: string): Failure {
   return new Failure(

@@ -17,18 +17,27 @@ export function addWorker(program: Command): void {
 }
 
 async function start(flags: EngineFlags, log: Logger): Promise<Running> {
-  const [{ findEngine }, { readCatalogue }, { readSealKey }, { startWorker }, { DefaultLogger, Runtime }] =
-    await Promise.all([
-      import('./running-up.ts'),
-      import('./catalogue-file.ts'),
-      import('./seal-key.ts'),
-      import('../worker/worker.ts'),
-      import('@temporalio/worker'),
-    ]);
+  const [
+    { findEngine },
+    { readCatalogue },
+    { readSealKey },
+    { startWorker },
+    { workflowBundle },
+    { DefaultLogger, Runtime },
+  ] = await Promise.all([
+    import('./running-up.ts'),
+    import('./catalogue-file.ts'),
+    import('./seal-key.ts'),
+    import('../worker/worker.ts'),
+    import('./workflow-bundle.ts'),
+    import('@temporalio/worker'),
+  ]);
   const engine = findEngine(flags);
   const catalogue = await readCatalogue(engine.catalogueFile, engine.simulatorUrl);
   const logger = new DefaultLogger('INFO', ({ level, message, meta }) => {
-    log[PINO_LEVEL[level]](meta ?? {}, message);
+    // One of the two task queues has only activities, and the other no Nexus: nothing to warn of.
+    const expected = / registered, not polling for /.test(message);
+    log[expected ? 'debug' : PINO_LEVEL[level]](meta ?? {}, message);
   });
   // Signals are the role's own business: it knows how long stopping may take.
   Runtime.install({ logger, shutdownSignals: [] });
@@ -38,6 +47,7 @@ async function start(flags: EngineFlags, log: Logger): Promise<Running> {
     catalogue: () => catalogue,
     sealKey: readSealKey(engine.dataDir),
     logger,
+    workflowBundle: await workflowBundle(engine.dataDir, logger),
   });
   return {
     ready: { text: `working on ${engine.address}, namespace ${engine.namespace}`, json: {} },

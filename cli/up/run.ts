@@ -1,7 +1,8 @@
 /** The composition root of `up`: in which order what starts, and that all of it ends. */
 import { appendFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { catalogueFile, readCatalogue } from '../catalogue-file.ts';
+import { readCatalogue } from '../catalogue-file.ts';
+import { catalogueFile } from '../catalogue-path.ts';
 import { type Holder, leaveDataFolder, type Ready, takeDataFolder, updateHolder } from '../data-folder.ts';
 import { EXIT, Failure } from '../failure.ts';
 import type { EngineFlags, ListenFlags, ServingFlags } from '../flags.ts';

@@ -1,8 +1,9 @@
 /** Runs the `readback` command as its users do: as a process of its own. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { temporalProgram } from '../temporal-program.ts';
 
 const BIN = join(import.meta.dirname, '..', '..', 'bin', 'readback.mjs');
@@ -53,35 +54,49 @@ export interface Up {
   readonly ended: Promise<number | null>;
 }
 
+/** Those that a failed test left running end with this process, however it ends. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => running.forEach((up) => up.kill('SIGKILL')));
+process.once('SIGTERM', () => process.exit(1));
+
 /** `readback up --json` on free ports; resolves with its ready line, rejects with what it said instead. */
 export async function startUp(
   dataDir: string,
   args: readonly string[] = [],
   options: Options = {},
 ): Promise<Up> {
-  const { file } = await temporalProgram();
-  const PATH = `${dirname(file)}:${process.env.PATH}`;
   const up = start(['up', '--json', '--port', '0', '--data-dir', dataDir, ...args], {
     ...options,
-    env: { PATH, ...options.env },
+    env: { PATH: await pathWithTemporal(), ...options.env },
   });
+  running.add(up);
   let stdout = '';
   let stderr = '';
   up.stderr?.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
   const ended = new Promise<number | null>((resolve) => up.once('close', resolve));
+  void ended.then(() => running.delete(up));
   await new Promise<void>((resolve, reject) => {
-    const late = setTimeout(
-      () => reject(new Error(`not ready in time: ${stdout}${stderr}`)),
-      READY_WITHIN_MS,
-    );
+    const fail = (why: string): void => reject(new Error(`${why}: ${stdout}${stderr}`));
+    const late = setTimeout(() => fail('not ready in time'), READY_WITHIN_MS);
     up.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
       stdout += chunk;
       if (stdout.includes('\n')) resolve();
     });
-    void ended.then((code) => reject(new Error(`ended with ${code}: ${stdout}${stderr}`)));
-    void ended.finally(() => clearTimeout(late));
+    void ended.then((code) => fail(`ended with ${code}`));
+    void Promise.race([ended, once(up.stdout!, 'data')]).finally(() => clearTimeout(late));
   });
   return { process: up, ready: JSON.parse(stdout) as Up['ready'], said: () => ({ stdout, stderr }), ended };
+}
+
+/** PATH with a `temporal` on it, so that no `up` has to fetch one. */
+async function pathWithTemporal(): Promise<string> {
+  const { file, found } = await temporalProgram();
+  const path = process.env.PATH ?? '';
+  if (found === 'on PATH') return path;
+  const folder = mkdtempSync(join(tmpdir(), 'readback-path-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  symlinkSync(file, join(folder, 'temporal'));
+  return [folder, path].join(delimiter);
 }
 
 /** Processes that have `dataDir` on their command line or belong to its `up`, as `ps` shows them. Zombies have ended. */
@@ -89,8 +104,7 @@ export function processesOf(dataDir: string): string[] {
   return psLines().filter((line) => line.includes(dataDir));
 }
 
-export function psLines(): string[] {
-  const { execFileSync } = process.getBuiltinModule('node:child_process');
+function psLines(): string[] {
   return execFileSync('ps', ['-eo', 'pid=,ppid=,stat=,args='], { encoding: 'utf8' })
     .split('\n')
     .filter((line) => line !== '' && !/^\s*\d+\s+\d+\s+Z/.test(line));

@@ -88,7 +88,7 @@ describe('the command line', () => {
       inFolder,
     );
     assert.equal(code, 2);
-    assert.match(stderr, /"26" should look like field=value[^]*Nothing was sent/);
+    assert.match(stderr, /'26' is invalid[^]*should look like field=value[^]*Nothing was sent/);
   });
 });
 
