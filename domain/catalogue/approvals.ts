@@ -250,7 +250,7 @@ function expiresOf({ expires }: RawApproval, report: Report): number {
 
 export function checkTimezone(timezone: string, path: Path, report: Report): void {
   try {
-    new Intl.DateTimeFormat('en', { timeZone: timezone });
+    Intl.DateTimeFormat('en', { timeZone: timezone });
   } catch {
     const near = didYouMean(timezone, Intl.supportedValuesOf('timeZone'));
     report(

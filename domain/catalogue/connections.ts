@@ -11,9 +11,11 @@ export interface ConnectionContext {
   readonly defaultReply: ReplyRules;
   /** Where the built-in simulator listens; null: none runs. */
   readonly simulatorUrl: string | null;
+  /** `raw` holds its secrets as references: addresses with one, or of the simulator, are left as they are. */
+  readonly withoutSecrets: boolean;
 }
 
-/** `raw` has its secrets filled in; no message shows a value of it that could be one. */
+/** `raw` has its secrets filled in, unless the context says otherwise; no message shows a value of it that could be one. */
 export function resolveConnection(
   name: string,
   raw: RawConnection,
@@ -36,7 +38,7 @@ export function resolveConnection(
   return {
     name,
     kind,
-    baseUrl: kind === 'mqtt' ? brokerUrl(raw, report) : baseUrl(raw, context.simulatorUrl, report),
+    baseUrl: kind === 'mqtt' ? brokerUrl(raw, context, report) : baseUrl(raw, context, report),
     timeoutMs: milliseconds(raw.timeout ?? context.defaultTimeout),
     auth: resolveAuth(raw.auth),
     tls: raw.tls ? { ca: raw.tls.ca ?? null, insecure: raw.tls.insecure ?? false } : null,
@@ -66,13 +68,15 @@ function resolveAuth(raw: RawConnection['auth']): Auth {
 
 const SIMULATOR = /^simulator:(\/.*)?$/;
 
-function baseUrl(raw: RawConnection, simulatorUrl: string | null, report: Report): string {
+function baseUrl(raw: RawConnection, context: ConnectionContext, report: Report): string {
+  const { simulatorUrl, withoutSecrets } = context;
   if (raw.url !== undefined) report(['url'], 'is for mqtt connections: give baseUrl');
   if (raw.baseUrl === undefined) {
     report(['baseUrl'], 'is missing: give the address of the API, e.g. http://192.168.1.20');
     return '';
   }
   const [simulated, path] = SIMULATOR.exec(raw.baseUrl) ?? [];
+  if (withoutSecrets && (simulated !== undefined || raw.baseUrl.includes('${'))) return raw.baseUrl;
   if (simulated === undefined) return checkedUrl(raw.baseUrl, ['http:', 'https:'], 'baseUrl', report);
   if (simulatorUrl === null) {
     report(
@@ -89,12 +93,13 @@ function baseUrl(raw: RawConnection, simulatorUrl: string | null, report: Report
   );
 }
 
-function brokerUrl(raw: RawConnection, report: Report): string {
+function brokerUrl(raw: RawConnection, { withoutSecrets }: ConnectionContext, report: Report): string {
   if (raw.baseUrl !== undefined) report(['baseUrl'], 'is for http connections: give url');
   if (raw.url === undefined) {
     report(['url'], 'is missing: give the address of the broker, e.g. mqtt://127.0.0.1:1883');
     return '';
   }
+  if (withoutSecrets && raw.url.includes('${')) return raw.url;
   return checkedUrl(raw.url, ['mqtt:', 'mqtts:'], 'url', report);
 }
 

@@ -9,7 +9,7 @@ import { isMap } from './merge.ts';
 import { resolveParams } from './params.ts';
 import { didYouMean, listed, type Report } from './problems.ts';
 import { type ReadContext, readScope, resolveRead, resolveWake } from './reads.ts';
-import { checkExpression } from './scope.ts';
+import { checkExpression, type Scope } from './scope.ts';
 import { keptNames, resolveSends } from './sends.ts';
 import { checkSettle, DEFAULT_SETTLE, partialSettle } from './settle-policy.ts';
 
@@ -87,17 +87,7 @@ export function resolveDevice(
     fields: Object.keys(fields),
     kept: keptNames(merged.send),
   };
-  const scope = readScope(read, context);
-  for (const { name, read: source, confirm } of Object.values(fields)) {
-    if (source !== null && merged.fields?.[name]?.read)
-      checkExpression(source, scope, ['fields', name, 'read'], report);
-    if (confirm !== null) checkExpression(confirm, scope, ['fields', name, 'confirm'], report);
-  }
-  for (const [name, source] of Object.entries(merged.faults ?? {})) {
-    if (source) checkExpression(source, scope, ['faults', name], report);
-  }
-  if (merged.faults && Object.keys(merged.faults).length > 0 && read === undefined)
-    report(['faults'], 'faults need a "read"');
+  checkExpressions(merged, fields, readScope(read, context), report);
   const send = resolveSends(
     merged.send,
     { fields, params: names, kind, readable: read !== undefined, secrets: found.secrets },
@@ -110,15 +100,6 @@ export function resolveDevice(
     if (field.settle)
       checkSettle({ ...settle, ...field.settle }, repeatable, (path, message) =>
         report(['fields', field.name, ...path], message),
-      );
-  }
-  for (const [name, source] of Object.entries(merged.reply ?? {})) {
-    if (source)
-      checkExpression(
-        source,
-        { roots: ['status', 'body', 'headers'], params: [], groups: {} },
-        ['reply', name],
-        report,
       );
   }
   const definition: Omit<DeviceDefinition, 'digest'> = {
@@ -159,6 +140,34 @@ function connectionOf({ connection: name }: MergedDevice, { connections }: Devic
     return null;
   }
   return found;
+}
+
+/** What of a device is looked at in replies. */
+function checkExpressions(
+  merged: MergedDevice,
+  fields: DeviceDefinition['fields'],
+  scope: Scope,
+  report: Report,
+): void {
+  for (const { name, read: source, confirm } of Object.values(fields)) {
+    if (source !== null && merged.fields?.[name]?.read)
+      checkExpression(source, scope, ['fields', name, 'read'], report);
+    if (confirm !== null) checkExpression(confirm, scope, ['fields', name, 'confirm'], report);
+  }
+  for (const [name, source] of Object.entries(merged.faults ?? {})) {
+    if (source) checkExpression(source, scope, ['faults', name], report);
+  }
+  if (merged.faults && Object.keys(merged.faults).length > 0 && merged.read === undefined)
+    report(['faults'], 'faults need a "read"');
+  for (const [name, source] of Object.entries(merged.reply ?? {})) {
+    if (source)
+      checkExpression(
+        source,
+        { roots: ['status', 'body', 'headers'], params: [], groups: {} },
+        ['reply', name],
+        report,
+      );
+  }
 }
 
 /** false: where its fields should come from is wrong already. */

@@ -58,7 +58,7 @@ export async function evaluate(
 ): Promise<Evaluated> {
   const { run, present } = usable(source);
   try {
-    const everythingIsThere = (await present()?.evaluate(input, bindings)) ?? true;
+    const everythingIsThere: unknown = (await present()?.evaluate(input, bindings)) ?? true;
     if (everythingIsThere !== true) return { kind: 'absent' };
     const result: unknown = await run.evaluate(input, bindings);
     return result === undefined ? { kind: 'absent' } : { kind: 'value', value: copy(result) };

@@ -24,7 +24,7 @@ export function resolveFields(
 ): Readonly<Record<string, FieldDefinition>> {
   const fields: Record<string, FieldDefinition> = Object.create(null) as Record<string, FieldDefinition>;
   for (const [name, content] of Object.entries(raw)) {
-    fields[name] = resolveField(name, content as RawField, context, (path, message) =>
+    fields[name] = resolveField(name, content, context, (path, message) =>
       report(['fields', name, ...path], message),
     );
   }
@@ -73,7 +73,7 @@ function resolveField(name: string, raw: RawField, context: FieldContext, report
     },
     tolerance: raw.tolerance ?? null,
     appliesWhen: (raw.appliesWhen ?? {}) as FieldCondition,
-    requires: list(raw.requires) as readonly string[],
+    requires: list(raw.requires),
     confirm: raw.confirm ?? null,
     readOnly,
     readback,

@@ -38,7 +38,7 @@ export type MergedRead = Omit<RawRead, 'requests' | 'refresh' | 'ask'> & {
 };
 
 export function mergeLayers(layers: readonly Layer[]): MergedDevice {
-  return layers.reduce<RawMap>((below, { content }) => merge(below, content), {}) as MergedDevice;
+  return layers.reduce<RawMap>((below, { content }) => merge(below, content), {});
 }
 
 /** The layer in which a value stands that is wrong after merging, and its whole path there: the strongest one that holds most of the path. */

@@ -23,6 +23,11 @@ export interface LoadOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Where the built-in simulator listens, for `baseUrl: "simulator:"`, e.g. `http://127.0.0.1:4100`. */
   readonly simulatorUrl?: string | null | undefined;
+  /**
+   * For those that never talk to a device: secrets are not looked up, and what would need one, or the simulator, stays as it is
+   * written. Devices, approvals and all digests are the same.
+   */
+  readonly withoutSecrets?: boolean | undefined;
 }
 
 export type Loaded =
@@ -101,6 +106,7 @@ async function resolveConnections(
     defaultTimeout: defaults.timeout ?? '10s',
     defaultReply: (defaults.reply ?? {}) as ReplyRules,
     simulatorUrl: options.simulatorUrl ?? null,
+    withoutSecrets: options.withoutSecrets ?? false,
   } as const;
   const secretSources = {
     environment: options.environment,
@@ -110,7 +116,9 @@ async function resolveConnections(
   for (const [name, { file, content }] of sources.connections) {
     const path: Path = ['connections', name];
     const here = (below: Path, message: string): void => report(file, [...path, ...below], message);
-    const filled = (await fillSecrets(content, secretSources, [], here)) as typeof content;
+    const filled = options.withoutSecrets
+      ? content
+      : ((await fillSecrets(content, secretSources, [], here)) as typeof content);
     const connection = resolveConnection(name, filled, context, here);
     const { settle, deliver, lane, reply } = content;
     const shared = Object.fromEntries(

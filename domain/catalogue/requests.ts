@@ -28,7 +28,7 @@ export function resolveRequest(
   checkBody(raw.body, scope, [...path, 'body'], report);
   const as = raw.as ?? 'json';
   checkBodyForm(raw.body, as, [...path, 'body'], report);
-  const [method = 'PUBLISH', target = ''] = kind === 'mqtt' ? ['PUBLISH', ''] : split(line);
+  const [method, target] = kind === 'mqtt' ? ['PUBLISH', ''] : split(line);
   return {
     method,
     path: target,

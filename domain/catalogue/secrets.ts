@@ -59,9 +59,10 @@ async function secret(
     report(path, 'write ${NAME} for an environment variable or ${file:PATH} for a file');
     return '';
   }
-  const value = Object.hasOwn(environment, reference) ? environment[reference] : undefined;
-  if (value === undefined || value === '') report(path, `the environment variable ${reference} is not set`);
-  return value ?? '';
+  const value: unknown = environment[reference];
+  if (typeof value === 'string' && value !== '') return value;
+  report(path, `the environment variable ${reference} is not set`);
+  return '';
 }
 
 /** Reports every `${…}` in a part of the file where none may stand. */

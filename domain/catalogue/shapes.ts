@@ -8,9 +8,7 @@ import { unknownKeys } from './problems.ts';
 export function map<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject(shape, {
     error: (issue) =>
-      issue.code === 'unrecognized_keys'
-        ? unknownKeys(issue.keys as string[], Object.keys(shape))
-        : undefined,
+      issue.code === 'unrecognized_keys' ? unknownKeys(issue.keys, Object.keys(shape)) : undefined,
   });
 }
 

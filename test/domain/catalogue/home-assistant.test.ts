@@ -15,15 +15,12 @@ async function deviceOf(keys: string): Promise<DeviceDefinition> {
 }
 
 const steps = (device: DeviceDefinition): Json =>
-  device.send.map(
-    (step) =>
-      [
-        step.for.join(' '),
-        step.when,
-        step.request.path.replace('/api/services/', ''),
-        step.request.body,
-      ] as unknown as Json,
-  );
+  device.send.map((step) => [
+    step.for.join(' '),
+    step.when,
+    step.request.path.replace('/api/services/', ''),
+    step.request.body,
+  ]);
 
 async function reading(device: DeviceDefinition, body: Json) {
   const name = Object.keys(device.read?.requests ?? {})[0] as string;

@@ -1,6 +1,7 @@
 /** Loads a catalogue from texts in memory, for the tests beside this file. */
 import assert from 'node:assert/strict';
-import type { Catalogue } from '../../../domain/catalogue/definition.ts';
+import { it } from 'node:test';
+import type { Catalogue, DeviceDefinition } from '../../../domain/catalogue/definition.ts';
 import { type Loaded, type LoadOptions, loadCatalogue } from '../../../domain/catalogue/load.ts';
 
 export const FILE = 'home/readback.yaml';
@@ -55,3 +56,26 @@ export const device = (keys: string): string => withApi(`devices: { d: { connect
 /** A device that can be sent to and read, with these fields. */
 export const fields = (content: string, more = ''): string =>
   device(`send: PUT /d, read: GET /d, fields: { ${content} }${more}`);
+
+export type Case = readonly [what: string, yaml: string, path: string, message: RegExp];
+
+/** Exactly one problem: a mistake must not drag others behind it. */
+export function tells(cases: readonly Case[]): void {
+  for (const [what, yaml, path, message] of cases) {
+    it(what, async () => {
+      const problems = await problemsOf(yaml);
+      assert.equal(problems.length, 1, problems.join('\n') || 'no problem was found');
+      assert.ok(problems[0]?.startsWith(`${path}: `), `${problems[0]} is not at ${path}`);
+      assert.match(String(problems[0]), message);
+    });
+  }
+}
+
+/** Two fields, where it doesn't matter which. */
+export const AC = 'power: onoff, temperature: { type: celsius, min: 5, max: 30 }';
+
+export async function deviceOf(yaml: string, id = 'd'): Promise<DeviceDefinition> {
+  const found = (await catalogueOf(yaml)).devices[id];
+  assert.ok(found);
+  return found;
+}

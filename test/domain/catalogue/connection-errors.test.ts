@@ -1,0 +1,152 @@
+/** Everything that can be wrong with a catalogue is told with its place, what is wrong, and what is allowed. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { AC, fields, load, problemsOf, tells, withApi } from './loading.ts';
+
+describe('connections', () => {
+  const of = (content: string): string => `version: 1\nconnections: { c: { ${content} } }`;
+  tells([
+    ['an unknown kind', of('kind: htpp, baseUrl: "http://x"'), 'connections.c.kind', /Did you mean "http"/],
+    ['no address', of('kind: http'), 'connections.c.baseUrl', /is missing/],
+    [
+      'an address that is none',
+      of('kind: http, baseUrl: api.example'),
+      'connections.c.baseUrl',
+      /begins with http:\/\/ or https:\/\//,
+    ],
+    [
+      'a file as an address',
+      of('kind: http, baseUrl: "file:///etc/passwd"'),
+      'connections.c.baseUrl',
+      /begins with http/,
+    ],
+    [
+      'a password in the address',
+      of('kind: http, baseUrl: "http://me:hunter2@x"'),
+      'connections.c.baseUrl',
+      /write them under "auth"/,
+    ],
+    [
+      'a query in the address',
+      of('kind: http, baseUrl: "http://x?key=1"'),
+      'connections.c.baseUrl',
+      /must not hold "\?"/,
+    ],
+    [
+      'two ways of signing in',
+      of('kind: http, baseUrl: "http://x", auth: { bearer: a, basic: { username: b, password: c } }'),
+      'connections.c.auth',
+      /exactly one of .*bearer and basic/,
+    ],
+    [
+      'a limit that leaves nothing to send',
+      of('kind: http, baseUrl: "http://x", limits: [{ requests: 5, per: 1m, keepForReads: 5 }]'),
+      'connections.c.limits[0].keepForReads',
+      /less than requests \(5\)/,
+    ],
+    [
+      'a simulator that is not running',
+      of('kind: http, baseUrl: "simulator:"'),
+      'connections.c.baseUrl',
+      /readback up/,
+    ],
+    [
+      'a reply rule that looks at nothing',
+      of('kind: http, baseUrl: "http://x", reply: { refused: "boddy.error = true" }'),
+      'connections.c.reply.refused',
+      /boddy is unknown: a path begins with status, body or headers here\. Did you mean "body"/,
+    ],
+    ['an mqtt connection without a broker', of('kind: mqtt'), 'connections.c.url', /mqtt:\/\//],
+    [
+      'a device without a connection',
+      'devices: { d: { send: PUT /d, read: GET /d, fields: { p: onoff } } }',
+      'devices.d.connection',
+      /is missing/,
+    ],
+    [
+      'a device on an unknown connection',
+      withApi('devices: { d: { connection: apl, send: PUT /d, read: GET /d, fields: { p: onoff } } }'),
+      'devices.d.connection',
+      /no connection "apl".*Did you mean "api"/,
+    ],
+    [
+      'an entity on an http connection',
+      fields(AC, ', entity: light.x'),
+      'devices.d.entity',
+      /only devices on a home-assistant connection/,
+    ],
+  ]);
+
+  it('never shows what stands where a secret belongs', async () => {
+    const yaml = of(
+      'kind: http, baseUrl: "http://me:hunter2@x", auth: { bearer: 4711, basic: hunter2 }, secrets: { pin: [hunter2] }',
+    );
+    const problems = await problemsOf(yaml);
+    assert.ok(problems.length >= 3, problems.join('\n'));
+    assert.doesNotMatch(problems.join('\n'), /hunter2|4711/);
+  });
+});
+
+describe('secrets', () => {
+  const yaml =
+    'connections: { c: { kind: http, baseUrl: "http://x", auth: { basic: { username: "${USER_NAME}", password: "${file:secret.txt}" } } } }';
+
+  it('come from the environment and from files beside the catalogue', async () => {
+    const loaded = await load(
+      { 'readback.yaml': yaml, 'secret.txt': 's3cret\n' },
+      { environment: { USER_NAME: 'me' } },
+    );
+    assert.ok(loaded.ok);
+    assert.deepEqual(loaded.catalogue.connections['c']?.auth, {
+      kind: 'basic',
+      username: 'me',
+      password: 's3cret',
+    });
+  });
+
+  it('are all named where they are missing', async () => {
+    assert.deepEqual(await problemsOf(yaml, { environment: { USER_NAME: '' } }), [
+      'connections.c.auth.basic.username: the environment variable USER_NAME is not set',
+      "connections.c.auth.basic.password: the file secret.txt can't be read (ENOENT)",
+    ]);
+  });
+
+  it('stand in connections only, so that no path, log or expression can hold one', async () => {
+    const problems = await problemsOf(
+      withApi(
+        'defaults: { connection: "${A}" }\nprofiles: { p: { hint: "${B}" } }\ndevices: { d: { connection: api, name: "x ${C}", send: "PUT /d?k=${file:D}", read: GET /d, fields: { p: onoff } } }\napprovals: [{ by: operator, reason: "${E}" }]',
+      ),
+      { environment: { A: 'a', B: 'b', C: 'c', E: 'e' } },
+    );
+    const refused = problems.filter((problem) => problem.includes('filled in only inside "connections"'));
+    assert.deepEqual(
+      refused.map((problem) => problem.slice(0, problem.indexOf(':'))),
+      ['defaults.connection', 'profiles.p.hint', 'devices.d.name', 'devices.d.send', 'approvals[0].reason'],
+    );
+  });
+
+  it('are not looked up for those that never talk to a device; nothing else changes by that', async () => {
+    const simulated = yaml.replace(
+      'connections: {',
+      'connections: { s: { kind: http, baseUrl: "simulator:" },',
+    );
+    const without = await load(simulated, { withoutSecrets: true });
+    const withThem = await load(
+      { 'readback.yaml': simulated, 'secret.txt': 's3cret' },
+      { environment: { USER_NAME: 'me' }, simulatorUrl: 'http://127.0.0.1:4100' },
+    );
+    assert.ok(without.ok && withThem.ok);
+    assert.equal(without.catalogue.digest, withThem.catalogue.digest);
+  });
+
+  it('change no digest', async () => {
+    const digest = async (password: string) => {
+      const loaded = await load(
+        { 'readback.yaml': yaml, 'secret.txt': password },
+        { environment: { USER_NAME: 'me' } },
+      );
+      return loaded.ok ? loaded.catalogue.digest : assert.fail();
+    };
+    assert.equal(await digest('one'), await digest('two'));
+  });
+});
