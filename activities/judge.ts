@@ -4,6 +4,7 @@ import { needsReading, requiredApproval } from '../domain/approval/rules.ts';
 import type { DeviceDefinition } from '../domain/catalogue/definition.ts';
 import type { CommandRequest } from '../domain/command.ts';
 import { parseDesired } from '../domain/desired.ts';
+import { shownValue } from '../domain/device-scale.ts';
 import type { Reading } from '../domain/values.ts';
 import type { Requirement, Turn, TurnInput } from '../workflows/messages.ts';
 import { baseline } from './baseline.ts';
@@ -24,7 +25,7 @@ export async function judge(
   const readings = read ?? (await baseline(dependencies, device)).sample.fields;
   const before = Object.keys(request.desired).map((field) => {
     const reading = readings[field];
-    return [field, reading?.kind === 'value' ? reading.value : null];
+    return [field, reading?.kind === 'value' ? shownValue(device.fields[field], reading.value) : null];
   });
   return { kind: 'needsApproval', requirement, before: Object.fromEntries(before) };
 }

@@ -4,8 +4,10 @@ import type { DeviceDefinition, SettlePolicy } from '../domain/catalogue/definit
 import { expressionReferences } from '../domain/catalogue/expressions.ts';
 import type { CommandRequest } from '../domain/command.ts';
 import { compare } from '../domain/comparison.ts';
+import { shownValue } from '../domain/device-scale.ts';
 import type { RawRead } from '../domain/exchange.ts';
 import { planSteps } from '../domain/steps.ts';
+import type { Value } from '../domain/values.ts';
 import type { CommandInput, Look, StepPlan } from '../workflows/messages.ts';
 import type { ReadResult } from './adapter.ts';
 import { baseline } from './baseline.ts';
@@ -43,6 +45,7 @@ export function lookAt(
     deviceAt: sample.deviceAt,
     trouble: sample.trouble,
     before: looksAtBaseline(device) ? bounded(read.raw) : null,
+    previous: Object.fromEntries(asked.map((field) => [field, previousOf(device, field, read)])),
     already: asked.filter((field) => isAsDesired(device, request, field, read)),
     steps: plan.ok
       ? plan.steps.map(({ step, fields }) =>
@@ -71,11 +74,17 @@ function nothingToSend(objection: string): Look {
     deviceAt: null,
     trouble: objection,
     before: null,
+    previous: {},
     already: [],
     steps: [],
     policy,
     objection,
   };
+}
+
+function previousOf(device: DeviceDefinition, name: string, { sample }: ReadResult): Value | null {
+  const reading = sample.fields[name];
+  return reading?.kind === 'value' ? shownValue(device.fields[name], reading.value) : null;
 }
 
 /** Equal before anything was sent. Faults, movement and confirmations count: "already" must claim no more than "verified". */
@@ -90,7 +99,8 @@ function isAsDesired(
   if (field === undefined || desired === undefined || field.type === 'action') return false;
   if (sample.moving || Object.values(sample.faults).some((state) => state !== 'clear')) return false;
   if (field.confirm !== null && sample.confirmed[name] !== true) return false;
-  return compare(field, desired, sample.fields[name] ?? { kind: 'unreadable', why: 'not read' }) === 'equal';
+  const comparison = compare(field, desired, sample.fields[name] ?? { kind: 'unreadable', why: 'not read' });
+  return comparison === 'equal' || comparison === 'adjusted';
 }
 
 function stepPlan(

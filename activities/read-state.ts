@@ -1,5 +1,7 @@
 /** What only looks: a device's present state, and a command's dry run. */
 import { ApplicationFailure } from '@temporalio/common';
+import type { DeviceDefinition } from '../domain/catalogue/definition.ts';
+import { shownValue } from '../domain/device-scale.ts';
 import { renderSend } from '../domain/rendering.ts';
 import {
   type Activities,
@@ -22,7 +24,7 @@ export async function readState(
 ): Promise<DeviceState> {
   const device = deviceOf(dependencies, id);
   if (device === undefined) throw mismatch(id);
-  return stateOf(await baseline(dependencies, device), withReplies);
+  return stateOf(device, await baseline(dependencies, device), withReplies);
 }
 
 /** Everything a command would do now, but the sending. */
@@ -36,7 +38,7 @@ export async function rehearse(
   const look = lookAt(dependencies, device, request, read);
   const requirement = await requirementFor(dependencies, device, request, read.sample.fields);
   const baseUrl = dependencies.catalogue().connections[device.connection]?.baseUrl ?? '';
-  const rehearsed = { state: stateOf(read, false), look, requirement };
+  const rehearsed = { state: stateOf(device, read, false), look, requirement };
   const requests = [];
   for (const plan of look.steps) {
     const step = device.send[plan.index];
@@ -52,9 +54,21 @@ export async function rehearse(
   return { ...rehearsed, requests };
 }
 
-function stateOf({ sample, replies }: ReadResult, withReplies: boolean): DeviceState {
-  const { at, deviceAt, fields, moving, faults, trouble } = sample;
-  return { at, deviceAt, readings: fields, moving, faults, trouble, replies: withReplies ? replies : null };
+function stateOf(
+  device: DeviceDefinition,
+  { sample, replies }: ReadResult,
+  withReplies: boolean,
+): DeviceState {
+  const { at, deviceAt, moving, faults, trouble } = sample;
+  const readings = Object.fromEntries(
+    Object.entries(sample.fields).map(([name, reading]) => [
+      name,
+      reading.kind === 'value'
+        ? { ...reading, value: shownValue(device.fields[name], reading.value) }
+        : reading,
+    ]),
+  );
+  return { at, deviceAt, readings, moving, faults, trouble, replies: withReplies ? replies : null };
 }
 
 const mismatch = (device: string): ApplicationFailure =>

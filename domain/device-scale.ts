@@ -1,6 +1,7 @@
 /** How a number in our unit becomes the device's number, and back: unit or range, then the device's step. */
 import type { FieldDefinition } from './catalogue/definition.ts';
 import { convert } from './units.ts';
+import type { Value } from './values.ts';
 
 /** Binary fractions leave dust behind the twelfth digit (22.700000000000003); no device means it. */
 export function withoutDust(value: number): number {
@@ -70,4 +71,9 @@ export function shownNumber(field: FieldDefinition, value: number): number {
   if (step === null || step <= 0) return value;
   const digit = 10 ** Math.floor(Math.log10(step));
   return withoutDust(Math.round(value / digit) * digit);
+}
+
+/** Any reading as people should see it. */
+export function shownValue(field: FieldDefinition | undefined, value: Value): Value {
+  return field !== undefined && typeof value === 'number' ? shownNumber(field, value) : value;
 }

@@ -5,6 +5,7 @@
  */
 import type { FieldDefinition, SettlePolicy } from './catalogue/definition.ts';
 import { compare, sameValue } from './comparison.ts';
+import { shownValue } from './device-scale.ts';
 import type { Sample } from './exchange.ts';
 import type { SampleRun, Verdict } from './outcome.ts';
 import { formatDuration, formatValue } from './text.ts';
@@ -235,10 +236,11 @@ function fieldVerdict(
   const track = story.tracks[field.name] ?? EMPTY_TRACK;
   const asked = formatValue(question.desired[field.name] ?? null, field.unit);
   const took = formatDuration(now - question.sentAt);
-  const shown = track.last === null ? 'nothing readable' : formatValue(track.last.value, field.unit);
+  const shown =
+    track.last === null ? 'nothing readable' : formatValue(shownValue(field, track.last.value), field.unit);
   const say = (verdict: Verdict, detail: string): FieldVerdict => ({
     verdict,
-    observed: track.last,
+    observed: track.last === null ? null : { ...track.last, value: shownValue(field, track.last.value) },
     adjusted: verdict === 'verified' && track.adjusted,
     detail,
   });
@@ -303,7 +305,7 @@ function progress(question: SettleQuestion, story: SettleStory, now: number): st
 
 /** On its way a device may show a word that is none of its values ("opening"): not a fault worth telling. */
 function showing(run: SampleRun, field: FieldDefinition, moving: boolean): string {
-  if (run.value !== null) return `reads ${formatValue(run.value, field.unit)}`;
+  if (run.value !== null) return `reads ${formatValue(shownValue(field, run.value), field.unit)}`;
   return moving ? 'is on its way' : `can't be read (${run.note ?? 'no reading'})`;
 }
 

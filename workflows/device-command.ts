@@ -105,7 +105,7 @@ async function takeTurn(
 /** It is this command's turn: decide from the look whether anything has to be, and may be, sent. */
 async function onTurn(story: Story, look: Look, deliverUntil: number): Promise<Ending> {
   const { desired } = story.request;
-  const previous = Object.fromEntries(Object.keys(desired).map((field) => [field, valueBefore(look, field)]));
+  const { previous } = look;
   story.view = { ...story.view, previous };
   if (look.objection !== null) return { outcome: 'refused', detail: `${look.objection}. Nothing was sent.` };
   if (Object.keys(desired).every((field) => look.already.includes(field))) return already(story, look);
@@ -121,16 +121,11 @@ async function onTurn(story: Story, look: Look, deliverUntil: number): Promise<E
   return await deliver(story, look, deliverUntil);
 }
 
-function valueBefore(look: Look, field: string) {
-  const reading = look.readings[field];
-  return reading?.kind === 'value' ? reading.value : null;
-}
-
 function already(story: Story, look: Look): Ending {
   const detail = 'It was so already; nothing was sent.';
   const fields = Object.fromEntries(
     Object.entries(unsent(story, 'already', detail)).map(([name, field]) => {
-      const value = valueBefore(look, name);
+      const value = look.previous[name] ?? null;
       return [
         name,
         {

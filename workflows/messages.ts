@@ -163,6 +163,8 @@ export interface Look {
   readonly trouble: string | null;
   /** Raw baseline, only for devices whose expressions use `$before`. */
   readonly before: RawRead | null;
+  /** Each asked field as people should see it; null: not readable. */
+  readonly previous: Readonly<Record<string, Value | null>>;
   /** Asked fields that are as desired already. */
   readonly already: readonly string[];
   readonly steps: readonly StepPlan[];

@@ -23,7 +23,7 @@ const DEVICES = {
     },
   },
   gone: { state: { temperature: 20 }, onRead: [{ times: 1 }, { times: 1000, status: 502 }] },
-  contested: { state: { temperature: 20 }, overridden: { after: '1500ms', to: 19 } },
+  contested: { state: { temperature: 20 }, overridden: { after: '3s', to: 19 } },
   strict: {
     state: { temperature: 20 },
     fields: { temperature: { refuses: [{ outside: [16, 25], status: 422, body: { error: 'too hot' } }] } },
@@ -69,7 +69,7 @@ devices:
   lazy: { connection: sim, send: PUT /devices/lazy, read: GET /devices/lazy, fields: { position: percent } }
   slow: { connection: sim, send: PUT /devices/slow, read: { request: GET /devices/slow, moving: 'body.motion in ["opening", "closing"]' }, fields: { position: percent } }
   gone: { profile: thermostat, with: { id: gone } }
-  contested: { profile: thermostat, with: { id: contested }, settle: { stable: 3s } }
+  contested: { profile: thermostat, with: { id: contested }, settle: { stable: 5s, within: 9s } }
   calm: { profile: thermostat, with: { id: calm } }
   strict: { profile: thermostat, with: { id: strict } }
   preset: { connection: sim, send: PUT /devices/preset, read: GET /devices/preset, fields: { mode: { type: enum, values: [eco, away] } } }
