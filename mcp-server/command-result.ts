@@ -27,5 +27,5 @@ export function plainResult(message: string, more: Readonly<Record<string, unkno
 
 /** What was asked can't be done as it stands; nothing was started. The agent can mend it, so it isn't a protocol error. */
 export function inputErrorResult(message: string): CallToolResult {
-  return { ...plainResult(message, { state: 'ended', done: true }), isError: true };
+  return { ...plainResult(message), isError: true };
 }

@@ -62,7 +62,7 @@ export function createHttpApp(parts: HttpParts): HttpApp {
 
   app.all('/sse', (c) =>
     c.text(
-      `Readback has no SSE endpoint. Connect by Streamable HTTP to ${new URL('/mcp', c.req.url)} instead.\n`,
+      `Readback has no SSE endpoint. Connect by Streamable HTTP to ${new URL('/mcp', c.req.url).href} instead.\n`,
       410,
     ),
   );

@@ -1,14 +1,19 @@
 /** Who sends one request, and what that very request declares. Nothing is remembered from earlier ones. */
+
 import type { ServerContext } from '@modelcontextprotocol/server';
 import { CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';
 import type { Viewer } from '../commands/commands.ts';
 import type { Caller } from '../domain/command.ts';
+import { plain } from '../domain/text.ts';
+import { isJsonObject } from './json-object.ts';
 import type { McpOptions } from './options.ts';
 
 /** Identifier of the Tasks extension, in capabilities of both sides. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 /** HTTP header; `queue` makes one call unattended. It can only tighten. */
 export const APPROVAL_HEADER = 'Readback-Approval';
+
+const LONGEST_CLIENT_NAME = 64;
 
 export interface Requester {
   /** Owner of what this request starts; only the owner may ask about it. */
@@ -39,11 +44,14 @@ export function requesterOf(
   return {
     // Nobody signs in yet: the one local user owns everything.
     principal: 'local',
-    client: connection === null ? nameIn(envelope[CLIENT_INFO_META_KEY]) : connection.client,
+    client: shownName(
+      connection === null ? memberOf(envelope[CLIENT_INFO_META_KEY], 'name') : connection.client,
+    ),
     transport: ctx.http === undefined ? 'stdio' : 'http',
     unattended:
       options.unattended || ctx.http?.req?.headers.get(APPROVAL_HEADER)?.trim().toLowerCase() === 'queue',
-    tasks: connection === null && isObject(memberOf(memberOf(capabilities, 'extensions'), TASKS_EXTENSION)),
+    tasks:
+      connection === null && isJsonObject(memberOf(memberOf(capabilities, 'extensions'), TASKS_EXTENSION)),
     elicitation: elicitationIn(capabilities),
   };
 }
@@ -60,20 +68,15 @@ export function callerOf(requester: Requester): Caller {
 /** An empty `elicitation` means form: that is how it was declared before modes existed. */
 function elicitationIn(capabilities: unknown): Requester['elicitation'] {
   const declared = memberOf(capabilities, 'elicitation');
-  if (!isObject(declared)) return { form: false, url: false };
-  const url = isObject(declared['url']);
-  return { form: isObject(declared['form']) || !url, url };
+  if (!isJsonObject(declared)) return { form: false, url: false };
+  const url = isJsonObject(declared['url']);
+  return { form: isJsonObject(declared['form']) || !url, url };
 }
 
-function nameIn(clientInfo: unknown): string | null {
-  const name = memberOf(clientInfo, 'name');
-  return typeof name === 'string' ? name : null;
+function shownName(name: unknown): string | null {
+  return typeof name === 'string' ? plain(name, LONGEST_CLIENT_NAME) : null;
 }
 
 function memberOf(value: unknown, key: string): unknown {
-  return isObject(value) ? value[key] : undefined;
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isJsonObject(value) ? value[key] : undefined;
 }

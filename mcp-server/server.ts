@@ -15,7 +15,7 @@ import { inputErrorResult } from './command-result.ts';
 import { commandTasks } from './command-tasks.ts';
 import { protocolErrorOf } from './errors.ts';
 import type { McpOptions } from './options.ts';
-import { type Requester, requesterOf, TASKS_EXTENSION } from './requester.ts';
+import { type ConnectionFacts, type Requester, requesterOf, TASKS_EXTENSION } from './requester.ts';
 import { withoutEmptyContent } from './task-result-content.ts';
 import { serveTasks } from './tasks.ts';
 import { cancelCommand } from './tools/cancel-command.ts';
@@ -29,7 +29,7 @@ import type { Call } from './waiting.ts';
 export interface McpParts {
   readonly commands: Commands;
   readonly options: McpOptions;
-  /** Told about faults of ours, in full; clients are told in general. */
+  /** For the log: faults of ours in full, of which clients are told in general, and requests refused at the door. */
   readonly onError: (error: Error) => void;
 }
 
@@ -136,16 +136,22 @@ function serveToolCalls(
 function progressOf(ctx: ServerContext): Call['progress'] {
   const progressToken = ctx.mcpReq._meta?.progressToken;
   if (progressToken === undefined) return null;
-  return (elapsedMs, message) =>
-    ctx.mcpReq.notify({
-      method: 'notifications/progress',
-      params: { progressToken, progress: Math.round(elapsedMs / 1000), message },
-    });
+  return async (elapsedMs, message) => {
+    const params = { progressToken, progress: Math.round(elapsedMs / 1000), message };
+    try {
+      await ctx.mcpReq.notify({ method: 'notifications/progress', params });
+    } catch {
+      // The client went away, which also ends the waiting.
+    }
+  };
 }
 
-function connectionFacts(server: McpServer) {
+/** The accessors are deprecated for 2026-07-28; on older connections nothing else knows. */
+function connectionFacts({ server }: McpServer): ConnectionFacts {
   return {
-    client: server.server.getClientVersion()?.name ?? null,
-    capabilities: server.server.getClientCapabilities(),
+    // oxlint-disable-next-line typescript/no-deprecated
+    client: server.getClientVersion()?.name ?? null,
+    // oxlint-disable-next-line typescript/no-deprecated
+    capabilities: server.getClientCapabilities(),
   };
 }

@@ -2,6 +2,7 @@
  * The Tasks extension (`io.modelcontextprotocol/tasks`, 2026-07-28): tasks/get, tasks/update, tasks/cancel over any
  * store of tasks. It knows no devices and no Temporal; whatever can describe itself as a task can be served.
  */
+
 import type { McpServer, ServerContext } from '@modelcontextprotocol/server';
 import {
   MissingRequiredClientCapabilityError,
@@ -10,8 +11,9 @@ import {
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { protocolErrorOf } from './errors.ts';
+import { isJsonObject } from './json-object.ts';
 import type { Requester } from './requester.ts';
-import { isObject, TASKS_EXTENSION } from './requester.ts';
+import { TASKS_EXTENSION } from './requester.ts';
 import { answerable, detailedTask, isTerminal, type TaskSnapshot } from './task-snapshot.ts';
 
 /** Where tasks live. `principal` is the owner; to anybody else a task doesn't exist. Rejects only when it can't be reached. */
@@ -103,7 +105,7 @@ function taskIdIn(params: Readonly<Record<string, unknown>>): string {
 
 function inputResponsesIn(ctx: ServerContext): Readonly<Record<string, unknown>> {
   const responses: unknown = ctx.mcpReq.inputResponses;
-  if (!isObject(responses))
+  if (!isJsonObject(responses))
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,
       'inputResponses must be an object: the key of each input request with its response.',

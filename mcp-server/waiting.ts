@@ -9,7 +9,7 @@ export interface Call {
   readonly requester: Requester;
   /** Aborted when the client drops or cancels the request. */
   readonly signal: AbortSignal;
-  /** Sends a progress notification; null where the client asked for none. */
+  /** Sends a progress notification, if anybody still listens; null where the client asked for none. */
   readonly progress: ((elapsedMs: number, message: string) => Promise<void>) | null;
 }
 

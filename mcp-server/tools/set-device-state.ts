@@ -1,17 +1,17 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { CommandSnapshot, Commands, DryRun, Submission, Submitted } from '../../commands/commands.ts';
+import type { CommandSnapshot, Commands, Submission, Submitted } from '../../commands/commands.ts';
 import { InputError } from '../../commands/commands.ts';
-import { formatValue, plain } from '../../domain/text.ts';
 import { wayToAsk } from '../approval-request.ts';
-import { commandResult, plainResult } from '../command-result.ts';
+import { commandResult } from '../command-result.ts';
 import { failureOf, taskOf } from '../command-tasks.ts';
+import { isJsonObject } from '../json-object.ts';
 import { LONGEST_WAIT_MS, type McpOptions } from '../options.ts';
-import { callerOf, isObject, type Requester, viewerOf } from '../requester.ts';
+import { callerOf, type Requester, viewerOf } from '../requester.ts';
 import { type CreateTaskResult, createTaskResult } from '../task-snapshot.ts';
 import { type Call, hasEnded, type Patience, waitForCommand } from '../waiting.ts';
 import { deviceProperty } from './device-argument.ts';
-import { stateContent, stateInWords } from './get-device-state.ts';
+import { dryRunResult } from './dry-run.ts';
 import { parseArguments, shortText, type Tool, yesOrNo } from './tool.ts';
 
 const NOTHING_SENT = 'Nothing was sent.';
@@ -75,7 +75,7 @@ function unwrapped(desired: unknown): unknown {
   if (typeof desired !== 'string') return desired;
   try {
     const parsed: unknown = JSON.parse(desired);
-    if (isObject(parsed)) return parsed;
+    if (isJsonObject(parsed)) return parsed;
   } catch {
     // Falls through to the one error for everything that isn't an object.
   }
@@ -146,45 +146,4 @@ function repeatRefused(snapshot: CommandSnapshot, options: McpOptions): CallTool
     `Nothing was sent now: the same call ended badly a moment ago and is not safe to repeat. ` +
     `Look first: get_device_state. To send anyway pass resendOf="${snapshot.commandId}". What happened then: `;
   return { ...commandResult(snapshot, Date.now(), options, remark), isError: true };
-}
-
-function dryRunResult(dryRun: DryRun): CallToolResult {
-  const { device, desired, requests, approval, already, objection, state, coerced } = dryRun;
-  const asked = Object.entries(desired).map(
-    ([field, value]) => `${field} ${formatValue(value, state.fields[field]?.unit ?? null)}`,
-  );
-  const message = [
-    `DRY RUN, nothing was sent. ${plain(device, 64)}: asked ${asked.join(', ')}.`,
-    stateInWords(state, Date.now()),
-    whatWouldHappen(dryRun),
-    ...(coerced.length === 0 ? [] : [`Understood: ${coerced.join(', ')}.`]),
-  ].join(' ');
-  return plainResult(message, {
-    state: 'ended',
-    done: true,
-    dryRun: true,
-    device,
-    requested: desired,
-    requests,
-    reading: stateContent(state),
-    approval,
-    already,
-    objection,
-    sent: { count: 0, certain: true, reply: null },
-  });
-}
-
-function whatWouldHappen({ already, objection, requests, approval }: DryRun): string {
-  if (objection !== null) return `Nothing would be sent: ${plain(objection, 300)}.`;
-  if (already) return 'It already is as desired: nothing would be sent.';
-  const yes =
-    approval === null
-      ? 'Without an approval'
-      : `After a yes from ${approval.by === 'operator' ? 'an operator' : 'the requester'}`;
-  const why = approval?.reason == null ? '' : ` (${plain(approval.reason, 200)})`;
-  return `${yes}${why} it would send ${requests.map(requestInWords).join(', then ')}.`;
-}
-
-function requestInWords({ method, url, body }: DryRun['requests'][number]): string {
-  return body === null ? `${method} ${url}` : `${method} ${url} ${JSON.stringify(body)}`;
 }

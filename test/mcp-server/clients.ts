@@ -55,6 +55,6 @@ export async function taskSession(
 /** A client of protocol 2025-11-25 over an HTTP session. */
 export async function legacyClient(url: string): Promise<LegacyClient> {
   const client = new LegacyClient(INFO);
-  await client.connect(new LegacyHttpTransport(new URL(`${url}/mcp`)) as never);
+  await client.connect(new LegacyHttpTransport(new URL(`${url}/mcp`)));
   return client;
 }

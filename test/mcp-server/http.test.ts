@@ -72,7 +72,7 @@ describe('MCP over HTTP', () => {
       headers: { 'content-type': 'application/json' },
       body,
       duplex: 'half',
-    } as RequestInit);
+    });
     assert.equal(response.status, 413);
   });
 

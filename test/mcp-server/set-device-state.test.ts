@@ -64,6 +64,14 @@ describe('set_device_state', () => {
     assert.deepEqual([ended.outcome, ended.sent.count], ['verified', 1]);
   });
 
+  it('takes the same call, repeated within milliseconds, for one command', async () => {
+    const args = setting('slow-ac');
+    const [one, other] = await Promise.all([set(args), set(args)]);
+    assert.equal(one['structuredContent'].commandId, other['structuredContent'].commandId);
+    const ended = await waitFor(one['structuredContent'].commandId);
+    assert.deepEqual([ended.outcome, ended.sent.count], ['verified', 1]);
+  });
+
   it('reports progress while it waits inline, where the client gave a token', async () => {
     const patient = await house.serve({ syncWaitMs: 30_000 });
     const args = { name: 'set_device_state', arguments: setting('slow-ac') };

@@ -50,6 +50,12 @@ describe('MCP over stdio', () => {
     await rm(folder, { recursive: true });
   });
 
+  const assertCaller = async (commandId: string) => {
+    const snapshot = await house.harness.commands.get(commandId, { kind: 'operator' });
+    const caller = { subject: 'local', client: 'test-host', transport: 'stdio', unattended: false };
+    assert.deepEqual(snapshot?.view.caller, caller);
+  };
+
   it('serves a client of 2026-07-28', async () => {
     const client = new Client(INFO, { versionNegotiation: { mode: 'auto' } });
     await client.connect(new StdioClientTransport(program));
@@ -61,6 +67,7 @@ describe('MCP over stdio', () => {
         arguments: setting('bedroom-ac'),
       });
       assert.equal(result.structuredContent.outcome, 'verified');
+      await assertCaller(result.structuredContent.commandId);
     } finally {
       await client.close();
     }
@@ -76,6 +83,7 @@ describe('MCP over stdio', () => {
         arguments: setting('bedroom-ac'),
       });
       assert.equal(result.structuredContent.outcome, 'verified');
+      await assertCaller(result.structuredContent.commandId);
     } finally {
       await client.close();
     }

@@ -106,7 +106,7 @@ describe('the Tasks extension', () => {
     await sleep(300);
     assert.deepEqual((await taskRequest(url, 'get', taskId)).result, task);
     const { result } = await callTool(url, 'get_command', { commandId: taskId });
-    const { outcome, sent } = result?.['structuredContent'];
+    const { outcome, sent } = result?.['structuredContent'] ?? {};
     assert.deepEqual([result?.['isError'], outcome, sent.count], [true, 'cancelled', 1]);
   });
 
@@ -126,6 +126,17 @@ describe('the Tasks extension', () => {
     };
     const { result: still } = await taskRequest(url, 'get', taskId);
     assert.deepEqual(withoutText(still ?? {}), withoutText(ended));
+  });
+
+  it('is the same on another server, with nothing shared but Temporal', async () => {
+    const other = await house.serve({ taskGraceMs: 0 }, await house.harness.otherCommands());
+    const args = setting('slow-ac');
+    const { taskId } = await startTask(url, args);
+    await untilTask(other.url, taskId, sentOnce);
+    const joined = await callTool(other.url, 'set_device_state', args, { capabilities: TASKS });
+    assert.equal(joined.result?.['taskId'], taskId);
+    await taskRequest(other.url, 'cancel', taskId);
+    assert.equal((await untilTask(url, taskId, isEnded))['status'], 'cancelled');
   });
 
   it('says one and the same of ids that are unknown, malformed, huge, or of another workflow', async () => {

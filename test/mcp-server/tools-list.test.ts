@@ -4,7 +4,7 @@ import { createTemporalCommands } from '../../commands/temporal-commands.ts';
 import { loadCatalogue } from '../../domain/catalogue/load.ts';
 import type { McpOptions } from '../../mcp-server/options.ts';
 import { type House, openHouse } from './serving.ts';
-import { ask, TASKS_AND_FORMS, type WireOptions } from './wire.ts';
+import { ask, callTool, TASKS_AND_FORMS, type WireOptions } from './wire.ts';
 
 let house: House;
 before(async () => {
@@ -92,7 +92,7 @@ describe('the list of tools', () => {
         assert.ok(!Object.hasOwn(object, key), key);
   });
 
-  it('mirrors the device into a header only where that is switched on', async () => {
+  it('has the device mirrored into a header only where that is switched on, and then insists on it', async () => {
     assert.doesNotMatch(JSON.stringify(await toolList()), /x-mcp-header/);
     const { tools } = await toolList({ deviceHeader: true });
     const mirrored = tools.filter(
@@ -103,5 +103,16 @@ describe('the list of tools', () => {
       mirrored.map((tool: { name: string }) => tool.name),
       ['get_device_state', 'set_device_state'],
     );
+
+    const { url } = await house.serve({ deviceHeader: true });
+    const args = { device: 'bedroom-ac' };
+    const mirroring = await callTool(url, 'get_device_state', args, {
+      headers: { 'mcp-param-device': 'bedroom-ac' },
+    });
+    assert.equal(mirroring.result?.['structuredContent'].device, 'bedroom-ac');
+    for (const headers of [{}, { 'mcp-param-device': 'boiler' }]) {
+      const refused = await callTool(url, 'get_device_state', args, { headers });
+      assert.deepEqual([refused.status, refused.error?.code], [400, -32020]);
+    }
   });
 });

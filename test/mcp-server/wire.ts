@@ -20,6 +20,15 @@ export interface WireOptions {
   readonly signal?: AbortSignal;
 }
 
+/** What every request of 2026-07-28 says about its client. */
+export function envelope(capabilities: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'wire-test', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': capabilities,
+  };
+}
+
 /** One request of protocol 2026-07-28 to the server at `url`. */
 export async function ask(
   url: string,
@@ -44,12 +53,7 @@ export async function ask(
       method,
       params: {
         ...params,
-        _meta: {
-          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-          'io.modelcontextprotocol/clientInfo': { name: 'wire-test', version: '1' },
-          'io.modelcontextprotocol/clientCapabilities': options.capabilities ?? {},
-          ...options.meta,
-        },
+        _meta: { ...envelope(options.capabilities ?? {}), ...options.meta },
       },
     }),
     ...(options.signal && { signal: options.signal }),
