@@ -6,7 +6,8 @@ import type { CommandRequest } from '../domain/command.ts';
 import { compare } from '../domain/comparison.ts';
 import { shownValue } from '../domain/device-scale.ts';
 import type { RawRead } from '../domain/exchange.ts';
-import { planSteps } from '../domain/steps.ts';
+import { renderSend } from '../domain/rendering.ts';
+import { type PlannedStep, planSteps } from '../domain/steps.ts';
 import type { Value } from '../domain/values.ts';
 import type { CommandInput, Look, StepPlan } from '../workflows/messages.ts';
 import type { ReadResult } from './adapter.ts';
@@ -23,21 +24,23 @@ export async function look(dependencies: ActivityDependencies, { request }: Comm
   const device = deviceOf(dependencies, request.device);
   const misfit = misfitOf(device, request);
   if (device === undefined || misfit !== null) return nothingToSend(misfit ?? 'unknown device');
-  return lookAt(dependencies, device, request, await baseline(dependencies, device));
+  return await lookAt(dependencies, request, await baseline(dependencies, device));
 }
 
-/** The look on a reading that has been made already. */
-export function lookAt(
+/** The look on a reading that has been made already. `read.device` is the definition as the device itself completes it. */
+export async function lookAt(
   dependencies: ActivityDependencies,
-  device: DeviceDefinition,
   request: CommandRequest,
   read: ReadResult,
-): Look {
-  const { sample } = read;
+): Promise<Look> {
+  const { sample, device } = read;
   const { desired } = request;
   const asked = Object.keys(desired);
   const plan = planSteps(device, desired, sample.fields);
-  const deviceObjection = dependencies.adapters(device).objection(device, desired, read);
+  const objection = plan.ok
+    ? (dependencies.adapters(device).objection(device, desired, read) ??
+      (await unwritable(plan.steps, request, read)))
+    : plan.why;
   const connection = dependencies.catalogue().connections[device.connection];
   return {
     at: sample.at,
@@ -53,8 +56,22 @@ export function lookAt(
         )
       : [],
     policy: policyFor(device, asked),
-    objection: plan.ok ? deviceObjection : plan.why,
+    objection,
   };
+}
+
+/** A request that can't be written will not be writable later either, unless only a reading is missing. */
+async function unwritable(
+  steps: readonly PlannedStep[],
+  request: CommandRequest,
+  { sample, device }: ReadResult,
+): Promise<string | null> {
+  if (sample.trouble !== null) return null;
+  for (const { step, fields } of steps) {
+    const rendered = await renderSend(device, step, fields, request.desired, sample.fields);
+    if (!rendered.ok) return rendered.why;
+  }
+  return null;
 }
 
 function nothingToSend(objection: string): Look {

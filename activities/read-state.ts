@@ -24,7 +24,7 @@ export async function readState(
 ): Promise<DeviceState> {
   const device = deviceOf(dependencies, id);
   if (device === undefined) throw mismatch(id);
-  return stateOf(device, await baseline(dependencies, device), withReplies);
+  return stateOf(await baseline(dependencies, device), withReplies);
 }
 
 /** Everything a command would do now, but the sending. */
@@ -35,10 +35,10 @@ export async function rehearse(
   const device = deviceOf(dependencies, request.device);
   if (device === undefined) throw mismatch(request.device);
   const read = await baseline(dependencies, device);
-  const look = lookAt(dependencies, device, request, read);
+  const look = await lookAt(dependencies, request, read);
   const requirement = await requirementFor(dependencies, device, request, read.sample.fields);
   const baseUrl = dependencies.catalogue().connections[device.connection]?.baseUrl ?? '';
-  const rehearsed = { state: stateOf(device, read, false), look, requirement };
+  const rehearsed = { state: stateOf(read, false), look, requirement };
   const requests = [];
   for (const plan of look.steps) {
     const step = device.send[plan.index];

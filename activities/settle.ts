@@ -7,7 +7,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { DeviceDefinition, FieldDefinition } from '../domain/catalogue/definition.ts';
-import type { Sample } from '../domain/exchange.ts';
+import { troubledSample } from '../domain/interpretation.ts';
 import {
   absorb,
   emptyStory,
@@ -18,6 +18,7 @@ import {
 } from '../domain/settle.ts';
 import { plain } from '../domain/text.ts';
 import { FAILURE, type Settled, type SettleHeartbeat, type SettleInput } from '../workflows/messages.ts';
+import type { ReadResult } from './adapter.ts';
 import { type ActivityDependencies, deviceOf } from './dependencies.ts';
 
 /** Shorter waits are slept here: the server rounds a retry delay up to a second. */
@@ -28,7 +29,7 @@ const STAY_UP_TO_MS = 20_000;
 export async function settle(dependencies: ActivityDependencies, input: SettleInput): Promise<Settled> {
   const device = deviceOf(dependencies, input.request.device);
   if (device === undefined) throw mismatch(input);
-  const question = questionOf(device, input);
+  let question = questionOf(device, input);
   const leaveAt = Date.now() + STAY_UP_TO_MS;
   let { story } = heartbeatOf(Context.current().info.heartbeatDetails);
 
@@ -36,9 +37,13 @@ export async function settle(dependencies: ActivityDependencies, input: SettleIn
     const judgement = judge(question, story, Date.now());
     if (judgement.kind === 'done') return { fields: judgement.fields, samples: samplesOf(story) };
     const waitMs = judgement.nextReadAt - Date.now();
-    if (waitMs > WAIT_HERE_UP_TO_MS || Date.now() > leaveAt) throw notSettled(judgement.note, Math.max(1, waitMs));
+    if (waitMs > WAIT_HERE_UP_TO_MS || Date.now() > leaveAt)
+      throw notSettled(judgement.note, Math.max(1, waitMs));
     if (waitMs > 0) await Context.current().sleep(waitMs);
-    story = absorb(question, story, await readOnce(dependencies, device, input));
+    const read = await readOnce(dependencies, device, input);
+    // By the definition that the device itself has completed: its unit, its steps.
+    question = questionOf(read.device, input);
+    story = absorb(question, story, read.sample);
     const { note } = noteOf(judge(question, story, Date.now()));
     Context.current().heartbeat({ story, note } satisfies SettleHeartbeat);
   }
@@ -62,32 +67,18 @@ async function readOnce(
   { adapters }: ActivityDependencies,
   device: DeviceDefinition,
   input: SettleInput,
-): Promise<Sample> {
+): Promise<Pick<ReadResult, 'sample' | 'device'>> {
   const signal = Context.current().cancellationSignal;
   const { request, before, kept, baselineDeviceAt } = input;
   const adapter = adapters(device);
   try {
     if (device.read?.refresh != null) await adapter.refresh(device, signal);
-    const { sample } = await adapter.read(
-      device,
-      { desired: request.desired, before, kept, baselineDeviceAt },
-      signal,
-    );
-    return sample;
+    return await adapter.read(device, { desired: request.desired, before, kept, baselineDeviceAt }, signal);
   } catch (error) {
     if (signal.aborted) throw error;
     // A read that breaks is a reading that can't be used, not a reason to lose the command.
     const why = `the reply could not be interpreted: ${plain(error instanceof Error ? error.message : String(error), 200)}`;
-    return {
-      at: Date.now(),
-      deviceAt: null,
-      fields: {},
-      moving: false,
-      faults: {},
-      confirmed: {},
-      trouble: why,
-      retryAfterMs: null,
-    };
+    return { device, sample: troubledSample(device, Date.now(), why) };
   }
 }
 

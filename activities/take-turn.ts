@@ -67,7 +67,7 @@ export function createTakeTurn(dependencies: ActivityDependencies): TakeTurn {
       const read = await baseline(dependencies, device);
       const needed = await requirementFor(dependencies, device, input.request, read.sample.fields);
       if (!isCovered(needed, input.approved)) return { kind: 'void' };
-      return { kind: 'ready', look: lookAt(dependencies, device, input.request, read) };
+      return { kind: 'ready', look: await lookAt(dependencies, input.request, read) };
     } finally {
       clearInterval(beat);
     }
