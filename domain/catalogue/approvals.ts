@@ -15,6 +15,8 @@ export interface ApprovalContext {
   readonly devices: readonly DeviceDefinition[];
   /** Some device or field could not be resolved: what seems unknown may be theirs, and has been reported with them. */
   readonly incomplete: boolean;
+  /** Ids of all devices, those that could not be resolved as well; null: some file could not be read. */
+  readonly ids: readonly string[] | null;
   /** null: the catalogue names none. */
   readonly timezone: string | null;
 }
@@ -82,7 +84,7 @@ export function resolveApproval(
 }
 
 /** Any case, a name or an alias will do; the rule itself keeps the id. */
-function deviceNamed(name: string, { devices, incomplete }: ApprovalContext, report: Report): string {
+function deviceNamed(name: string, { devices, ids }: ApprovalContext, report: Report): string {
   const wanted = name.trim().toLowerCase();
   const named = devices.filter(
     ({ id, name: shown, aliases }) =>
@@ -90,16 +92,15 @@ function deviceNamed(name: string, { devices, incomplete }: ApprovalContext, rep
   );
   const exact = named.find(({ id }) => id === name) ?? (named.length === 1 ? named[0] : undefined);
   if (exact !== undefined) return exact.id;
-  const ids = devices.map(({ id }) => id);
   if (named.length > 1)
     report(
       ['for', 'device'],
       `${JSON.stringify(name)} may be ${listed(named.map(({ id }) => id))}: give the id`,
     );
-  else if (!incomplete)
+  else if (ids !== null && !ids.some((id) => id.toLowerCase() === wanted))
     report(
       ['for', 'device'],
-      `matches no device: there is no ${JSON.stringify(name)}.${didYouMean(name, ids)}`,
+      `matches no device: there is no ${JSON.stringify(name)}; devices: ${listed(ids)}.${didYouMean(name, ids)}`,
     );
   return name;
 }

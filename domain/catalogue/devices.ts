@@ -13,16 +13,19 @@ import { checkExpression, type Scope } from './scope.ts';
 import { keptNames, resolveSends } from './sends.ts';
 import { checkSettle, DEFAULT_SETTLE, partialSettle } from './settle-policy.ts';
 
+interface ConnectionPart {
+  readonly connection: Connection;
+  readonly layer: Layer;
+  readonly secrets: readonly string[];
+}
+
 export interface DeviceParts {
   readonly id: string;
   readonly device: Layer;
-  /** Outermost last: the profile itself, then what it extends. */
+  /** Nearest first: the profile itself, then what it extends. */
   readonly profiles: readonly Layer[];
   readonly defaults: Layer | null;
-  readonly connections: ReadonlyMap<
-    string,
-    { readonly connection: Connection; readonly layer: Layer; readonly secrets: readonly string[] }
-  >;
+  readonly connections: ReadonlyMap<string, ConnectionPart>;
 }
 
 /** The layers of a device, weakest first. */
@@ -54,7 +57,7 @@ export function layersOf({ device, profiles, defaults, connections }: DevicePart
   ];
 }
 
-/** The definition, as far as it can be had; what is wrong is reported. null: without its connection nothing can be said. */
+/** The definition, as far as it can be had; what is wrong is reported. null: too little is known. */
 export function resolveDevice(
   parts: DeviceParts,
   layers: readonly Layer[],
@@ -63,7 +66,7 @@ export function resolveDevice(
   const merged = mergeLayers(layers);
   const found = connectionOf(merged, parts, report);
   if (found === null) return null;
-  const { kind } = found.connection;
+  const { kind } = found;
   const isDescribed = checkEntity(merged, kind, report);
   const params = {
     ...resolveParams(merged, typeof merged.profile === 'string', report),
@@ -109,7 +112,7 @@ export function resolveDevice(
     area: merged.area ?? null,
     tags: merged.tags ?? [],
     hint: merged.hint ?? null,
-    connection: found.connection.name,
+    connection: found.name,
     entity: merged.entity ?? null,
     params,
     fields,
@@ -125,21 +128,21 @@ export function resolveDevice(
   return { ...definition, digest: digestOf(definition) };
 }
 
-function connectionOf({ connection: name }: MergedDevice, { connections }: DeviceParts, report: Report) {
+/** Where it is missing or unknown the device is checked as one of the kind that it seems to be; null: that can't be told. */
+function connectionOf(
+  { connection: name, entity }: MergedDevice,
+  { connections }: DeviceParts,
+  report: Report,
+): (Pick<ConnectionPart, 'secrets'> & { readonly name: string; readonly kind: Connection['kind'] }) | null {
+  const found = name ? connections.get(name) : undefined;
+  if (found !== undefined)
+    return { name: found.connection.name, kind: found.connection.kind, secrets: found.secrets };
   const known = [...connections.keys()];
-  if (!name) {
-    report(['connection'], `is missing: give the name of a connection (${listed(known)})`);
-    return null;
-  }
-  const found = connections.get(name);
-  if (found === undefined) {
-    report(
-      ['connection'],
-      `there is no connection ${JSON.stringify(name)}; connections: ${listed(known)}.${didYouMean(name, known)}`,
-    );
-    return null;
-  }
-  return found;
+  const why = name
+    ? `there is no connection ${JSON.stringify(name)}`
+    : 'is missing: give the name of a connection';
+  report(['connection'], `${why}; connections: ${listed(known)}.${didYouMean(name ?? '', known)}`);
+  return entity ? null : { name: name ?? '', kind: 'http', secrets: [] };
 }
 
 /** What of a device is looked at in replies. */

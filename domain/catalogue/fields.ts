@@ -127,7 +127,7 @@ function checkNumbers(field: FieldDefinition, raw: RawField, report: Report): vo
   if (min !== null && max !== null && min >= max) report(['min'], `${min} is not below max ${max}`);
   if (type === 'percent' && ((min ?? 0) < 0 || (max ?? 100) > 100))
     report([(min ?? 0) < 0 ? 'min' : 'max'], 'a percentage lies between 0 and 100');
-  if (step !== null && min !== null && max !== null && step > max - min)
+  if (step !== null && min !== null && max !== null && min < max && step > max - min)
     report(['step'], `${step} is more than the whole range from ${min} to ${max}`);
   if (step !== null && tolerance !== null && tolerance >= step) {
     report(

@@ -41,6 +41,7 @@ export async function loadCatalogue(options: LoadOptions): Promise<Loaded> {
   const sources = await readSources(options.file, options.readFile, report);
   if (sources === null) return { ok: false, problems: problems() };
   shapeDone();
+  const misshapen = problems();
   const { main } = sources;
   if (main.timezone !== undefined)
     checkTimezone(main.timezone, ['timezone'], (path, message) => report(options.file, path, message));
@@ -51,16 +52,15 @@ export async function loadCatalogue(options: LoadOptions): Promise<Loaded> {
     ...checkNames(devices, (id) => sources.devices.get(id)?.file ?? '', report),
     ...settingWarnings(main),
   ];
-  const incomplete = problems().some(({ path }) =>
-    /^(devices|profiles|connections|defaults|include)\b/.test(path),
-  );
+  const incomplete = devices.length < sources.devices.size || misshapen.some(hidesDevices);
   const approvals = sources.approvals.map(({ file, content, index }, position) =>
     resolveApproval(
       content,
       position,
       {
         devices,
-        incomplete: incomplete || devices.length < sources.devices.size,
+        incomplete,
+        ids: misshapen.some(hidesFiles) ? null : [...sources.devices.keys()],
         timezone: main.timezone ?? null,
       },
       (path, message) => report(file, ['approvals', index, ...path], message),
@@ -76,6 +76,15 @@ export async function loadCatalogue(options: LoadOptions): Promise<Loaded> {
   };
   return { ok: true, catalogue: { ...content, digest: catalogueDigest(content, sources) }, warnings };
 }
+
+/** A rule may be about a device, a field or a group that was left out for being misshapen. */
+const hidesDevices = ({ path }: Problem): boolean =>
+  path === '' ||
+  /^(include|devices|profiles)(\.[^.]+)?$|\.(fields|tags|area|name|aliases|profile|extends|entity)\b/.test(
+    path,
+  );
+
+const hidesFiles = ({ path }: Problem): boolean => path === '' || path.startsWith('include');
 
 function refuseSecretsOutsideConnections(sources: Sources, file: string, report: ReportIn): void {
   const {

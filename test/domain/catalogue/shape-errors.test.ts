@@ -132,6 +132,24 @@ describe('files', () => {
     );
   });
 
+  it('mistakes of shape, of secrets, of meaning and of rules do not hide each other', async () => {
+    const problems = await problemsOf(`
+      connections: { api: { kind: http, baseUrl: "http://x", auth: { bearer: "\${NOPE}" } } }
+      devices:
+        heater: { connection: apl, send: PUT /h, read: GET /h, fields: { power: onof, t: { type: celsius, min: 40, max: 30 } } }
+        lamp: { connection: api, send: PUT /l, read: { request: GET /l, moving: bdy.x = 1 }, fields: { level: percent }, settle: { lag: 2m } }
+      approvals: [{ for: { device: lmap }, by: operator }]`);
+    assert.deepEqual(problems.map((problem) => problem.slice(0, problem.indexOf(':'))).sort(), [
+      'approvals[0].for.device',
+      'connections.api.auth.bearer',
+      'devices.heater.connection',
+      'devices.heater.fields.power',
+      'devices.heater.fields.t.min',
+      'devices.lamp.read.moving',
+      'devices.lamp.settle.lag',
+    ]);
+  });
+
   it('a catalogue that is not there', async () => {
     assert.deepEqual(await problemsOf({}), [": the file can't be read (ENOENT)"]);
   });
