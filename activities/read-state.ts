@@ -1,6 +1,5 @@
 /** What only looks: a device's present state, and a command's dry run. */
 import { ApplicationFailure } from '@temporalio/common';
-import type { DeviceDefinition } from '../domain/catalogue/definition.ts';
 import { shownValue } from '../domain/device-scale.ts';
 import { renderSend } from '../domain/rendering.ts';
 import {
@@ -54,11 +53,7 @@ export async function rehearse(
   return { ...rehearsed, requests };
 }
 
-function stateOf(
-  device: DeviceDefinition,
-  { sample, replies }: ReadResult,
-  withReplies: boolean,
-): DeviceState {
+function stateOf({ sample, device, replies }: ReadResult, withReplies: boolean): DeviceState {
   const { at, deviceAt, moving, faults, trouble } = sample;
   const readings = Object.fromEntries(
     Object.entries(sample.fields).map(([name, reading]) => [

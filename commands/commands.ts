@@ -91,6 +91,34 @@ export interface DeviceSummary {
 /** A viewer sees its own commands; `operator` sees all. */
 export type Viewer = { readonly kind: 'owner'; readonly subject: string } | { readonly kind: 'operator' };
 
+export interface PendingApprovals {
+  readonly items: readonly CommandSnapshot[];
+  /** For the next page; null: this was the last one. */
+  readonly cursor: string | null;
+  readonly total: number;
+}
+
+export interface Decision {
+  readonly decision: 'approved' | 'declined';
+  /** The human subject that decides. */
+  readonly by: string;
+  readonly via: 'console' | 'cli' | 'form' | 'mrtr';
+  /** A decline needs one, at most 500 characters. */
+  readonly comment: string | null;
+}
+
+/** What became of a decision. */
+export type Decided =
+  /** It counts. */
+  | { readonly kind: 'taken' }
+  /** Recorded; it counts as soon as a worker runs, if nothing else was decided before. */
+  | { readonly kind: 'queued' }
+  /** Somebody else was first. */
+  | { readonly kind: 'decidedBefore'; readonly decision: 'approved' | 'declined'; readonly by: string }
+  /** Nothing waits for an approval here (any more): expired, cancelled, ended. */
+  | { readonly kind: 'notPending'; readonly why: string }
+  | { readonly kind: 'unknown' };
+
 export interface Commands {
   /** Resolves when Temporal has acknowledged the start. Throws `InputError` (nothing started) or `EngineUnreachable`. */
   submit(submission: Submission): Promise<Submitted>;
@@ -117,6 +145,13 @@ export interface Commands {
     via: string,
   ): Promise<boolean>;
   /** One read by a worker. Throws `InputError` for an unknown device. */
+  /** Commands that wait for a person, in pages; within a page those that expire first come first. */
+  pendingApprovals(options: { limit: number; cursor?: string | undefined }): Promise<PendingApprovals>;
+  /**
+   * A person's decision, whoever has authenticated them. Throws `InputError` where they may not decide it (the requester
+   * of an operator's rule) or a decline lacks its reason.
+   */
+  decide(commandId: string, decision: Decision): Promise<Decided>;
   readState(device: string, options?: { withReplies?: boolean }): Promise<DeviceState>;
   dryRun(submission: Submission): Promise<DryRun>;
   /** Every device of the catalogue that matches, in the catalogue's order. */

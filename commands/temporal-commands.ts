@@ -5,6 +5,7 @@ import { describeField } from '../domain/devices.ts';
 import { nearest } from '../domain/nearest.ts';
 import { SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../workflows/messages.ts';
 import { answerQuestions } from './answer.ts';
+import { decide, pendingApprovals } from './approvals.ts';
 import {
   type CommandSnapshot,
   type Commands,
@@ -87,17 +88,24 @@ export async function createTemporalCommands({
     async answer(commandId, viewer, answers, via) {
       const snapshot = await get(commandId, viewer);
       if (snapshot === undefined) return false;
-      if (sealKey === null)
-        throw new Error('this process has no key to seal decisions with: set READBACK_SEAL_KEY');
-      await answerQuestions(client, sealKey, snapshot, answers, { by: snapshot.view.owner, via });
+      await answerQuestions(client, needKey(sealKey), snapshot, answers, { by: snapshot.view.owner, via });
       return true;
     },
+    pendingApprovals: async (options) => await pendingApprovals(client, await retentionMs(), options),
+    decide: async (commandId, decision) =>
+      await decide(client, needKey(sealKey), await get(commandId, { kind: 'operator' }), decision),
     readState: async (device, { withReplies = false } = {}) =>
       await readState(client, catalogue(), device, withReplies),
     dryRun: async (submission) => await dryRun(client, catalogue(), submission),
     devices: (query) => deviceSummaries(catalogue(), query),
     close: () => connection.close(),
   };
+}
+
+function needKey(sealKey: Uint8Array | null): Uint8Array {
+  if (sealKey === null)
+    throw new Error('this process has no key to seal decisions with: set READBACK_SEAL_KEY');
+  return sealKey;
 }
 
 const hasEnded = (snapshot: CommandSnapshot): boolean => snapshot.status !== 'running';
