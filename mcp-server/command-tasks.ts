@@ -1,8 +1,9 @@
 /** Commands as tasks: the status mapping, and the store that the Tasks extension is served from. */
 import { ProtocolErrorCode } from '@modelcontextprotocol/server';
-import type { CommandSnapshot, Commands, Viewer } from '../commands/commands.ts';
+import type { CommandSnapshot, Commands } from '../commands/commands.ts';
 import { sentInWords } from '../domain/message.ts';
 import { approvalRequests } from './approval-request.ts';
+import { viewerOf } from './caller.ts';
 import { commandResult } from './command-result.ts';
 import type { McpOptions } from './options.ts';
 import type { TaskSnapshot } from './task-snapshot.ts';
@@ -14,14 +15,14 @@ const POLL_WHILE_ACTIVE_MS = 1_000;
 
 /** Serves every command of `commands` as the task of the same id. */
 export function commandTasks(commands: Commands, options: McpOptions): TaskStore {
-  const owner = (subject: string): Viewer => ({ kind: 'owner', subject });
   return {
     async describe(taskId, principal) {
-      const snapshot = await commands.get(taskId, owner(principal));
+      const snapshot = await commands.get(taskId, viewerOf({ principal }));
       return snapshot && taskOf(snapshot, Date.now(), options);
     },
-    update: (taskId, principal, responses) => commands.answer(taskId, owner(principal), responses, 'form'),
-    cancel: (taskId, principal) => commands.cancel(taskId, owner(principal)),
+    update: (taskId, principal, responses) =>
+      commands.answer(taskId, viewerOf({ principal }), responses, 'form'),
+    cancel: (taskId, principal) => commands.cancel(taskId, viewerOf({ principal })),
   };
 }
 

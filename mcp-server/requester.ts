@@ -2,8 +2,6 @@
 
 import type { ServerContext } from '@modelcontextprotocol/server';
 import { CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';
-import type { Viewer } from '../commands/commands.ts';
-import type { Caller } from '../domain/command.ts';
 import { plain } from '../domain/text.ts';
 import { isJsonObject } from './json-object.ts';
 import type { McpOptions } from './options.ts';
@@ -54,15 +52,6 @@ export function requesterOf(
       connection === null && isJsonObject(memberOf(memberOf(capabilities, 'extensions'), TASKS_EXTENSION)),
     elicitation: elicitationIn(capabilities),
   };
-}
-
-export function viewerOf(requester: Requester): Viewer {
-  return { kind: 'owner', subject: requester.principal };
-}
-
-export function callerOf(requester: Requester): Caller {
-  const { principal, client, transport, unattended } = requester;
-  return { subject: principal, client, transport, unattended };
 }
 
 /** An empty `elicitation` means form: that is how it was declared before modes existed. */

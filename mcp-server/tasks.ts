@@ -12,8 +12,7 @@ import {
 import { z } from 'zod';
 import { protocolErrorOf } from './errors.ts';
 import { isJsonObject } from './json-object.ts';
-import type { Requester } from './requester.ts';
-import { TASKS_EXTENSION } from './requester.ts';
+import { type Requester, TASKS_EXTENSION } from './requester.ts';
 import { answerable, detailedTask, isTerminal, type TaskSnapshot } from './task-snapshot.ts';
 
 /** Where tasks live. `principal` is the owner; to anybody else a task doesn't exist. Rejects only when it can't be reached. */

@@ -1,8 +1,8 @@
 /** Waits for a command on behalf of one request. Ends with the request at the latest; the command goes on. */
 import type { CommandSnapshot, Commands } from '../commands/commands.ts';
+import { viewerOf } from './caller.ts';
 import { statusMessage } from './command-tasks.ts';
 import type { Requester } from './requester.ts';
-import { viewerOf } from './requester.ts';
 
 /** One tool call: who makes it, until when it is worth waiting, and how to say that we are still at it. */
 export interface Call {

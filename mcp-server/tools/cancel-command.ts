@@ -1,8 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Commands } from '../../commands/commands.ts';
+import { viewerOf } from '../caller.ts';
 import { commandResult } from '../command-result.ts';
 import type { McpOptions } from '../options.ts';
-import { viewerOf } from '../requester.ts';
 import { hasEnded, waitForCommand } from '../waiting.ts';
 import { noSuchCommand } from './get-command.ts';
 import { parseArguments, shortText, type Tool } from './tool.ts';
