@@ -28,8 +28,8 @@ const CHECKS: Readonly<Record<string, Readonly<Record<string, readonly Check[]>>
       unlessModeChanges(supports(1, 'one target temperature')),
     ],
   },
-  light: { brightness: [dimmable] },
-  fan: { percentage: [supports(1, 'a speed')] },
+  light: { brightness: [dimmable, unlessTurnedOff] },
+  fan: { percentage: [supports(1, 'a speed'), unlessTurnedOff] },
   cover: {
     position: [supports(4, 'positions')],
     door: [
@@ -85,6 +85,13 @@ function supports(feature: number, what: string): Check {
 /** Some entities support other things in another mode: what it can't do now, it may once the mode is set. */
 function unlessModeChanges(check: Check): Check {
   return (asked) => (asked.desired['mode'] === undefined ? check(asked) : null);
+}
+
+/** Giving it a value turns it on: both in one command contradict each other. */
+function unlessTurnedOff({ entity, field, desired }: Asked): string | null {
+  return desired['power'] === 'off'
+    ? `${entity} can't be turned off and given a ${field.name} in one command`
+    : null;
 }
 
 function dimmable({ entity, attributes }: Asked): string | null {

@@ -25,8 +25,8 @@ export function formatDuration(ms: number): string {
 
 /** A stranger's text made harmless: no control, formatting or bidi characters, one line, at most `limit` characters. */
 export function plain(text: string, limit: number): string {
-  // C covers controls, bidi and zero-width formatting, private use and unpaired surrogates; Z line and paragraph separators.
-  const clean = text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+  // C covers controls, bidi and zero-width formatting, private use and unpaired surrogates; Z every kind of space.
+  const clean = text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim();
   const characters = [...clean];
   return characters.length <= limit ? clean : `${characters.slice(0, limit - 1).join('')}…`;
 }

@@ -71,10 +71,13 @@ const DOMAINS: Readonly<Record<string, Domain>> = {
         min: 1,
         device: { range: [0, 255] },
         read: 'body.attributes.brightness',
-        appliesWhen: { power: ['on'] },
       },
     },
-    send: onAndOff('light', { brightness: '=$wire.brightness' }),
+    // Home Assistant turns a light on to give it a brightness; there is no other way, and it is what its users expect.
+    send: [
+      ...onAndOff('light', { brightness: '=$wire.brightness' }),
+      { service: 'light/turn_on', for: ['brightness'], data: { brightness: '=$wire.brightness' } },
+    ],
   },
   fan: {
     fields: { power, percentage: { type: 'percent', read: 'body.attributes.percentage' } },

@@ -98,7 +98,7 @@ test('light: brightness in our percent and its 0 to 255, then off', async () => 
   const { fields } = (await lamp.read()).sample;
   assert.deepEqual([fields['power'], fields['brightness']], [value('on'), value(40)]);
   const off = await sendAndRead(lamp, { power: 'off' }, stepOf(lamp, 'turn_off'));
-  assert.equal(off['brightness']?.kind, 'notApplicable');
+  assert.equal(off['brightness']?.kind, 'unreadable');
 });
 
 test('cover: a position is reached step by step', async () => {

@@ -53,6 +53,7 @@ describe('entities of Home Assistant', () => {
         { entity_id: 'light.desk', brightness: '=$wire.brightness' },
       ],
       ['power', { power: ['off'] }, 'light/turn_off', { entity_id: 'light.desk' }],
+      ['brightness', {}, 'light/turn_on', { entity_id: 'light.desk', brightness: '=$wire.brightness' }],
     ]);
   });
 
