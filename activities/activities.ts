@@ -2,7 +2,7 @@
 import type { Activities } from '../workflows/messages.ts';
 import { checkSeal } from './check-seal.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { look } from './look.ts';
+import { lookAgain } from './look.ts';
 import { readState, rehearse } from './read-state.ts';
 import { send } from './send.ts';
 import { settle } from './settle.ts';
@@ -11,7 +11,7 @@ import { createTakeTurn } from './take-turn.ts';
 export function createActivities(dependencies: ActivityDependencies): Activities {
   return {
     takeTurn: createTakeTurn(dependencies),
-    look: (input) => look(dependencies, input),
+    lookAgain: (input) => lookAgain(dependencies, input),
     send: (input) => send(dependencies, input),
     settle: (input) => settle(dependencies, input),
     checkSeal: async (input) => checkSeal(dependencies, input),

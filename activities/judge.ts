@@ -1,11 +1,11 @@
 /** The judgement at the gate, repeated just before the send: does a person have to approve this command? */
-import { createHash } from 'node:crypto';
 import { needsReading, requiredApproval } from '../domain/approval/rules.ts';
 import type { DeviceDefinition } from '../domain/catalogue/definition.ts';
+import { digestOf } from '../domain/catalogue/digest.ts';
 import type { CommandRequest } from '../domain/command.ts';
 import { parseDesired } from '../domain/desired.ts';
 import { shownValue } from '../domain/device-scale.ts';
-import type { Reading } from '../domain/values.ts';
+import type { Reading, Value } from '../domain/values.ts';
 import type { Requirement, Turn, TurnInput } from '../workflows/messages.ts';
 import { baseline } from './baseline.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -23,7 +23,7 @@ export async function judge(
   if (requirement === null || isCovered(requirement, approved)) return null;
   // Who decides wants to see before → after, also where no rule needed the reading.
   const readings = read ?? (await baseline(dependencies, device)).sample.fields;
-  const before = Object.keys(request.desired).map((field) => {
+  const before = Object.keys(request.desired).map((field): [string, Value | null] => {
     const reading = readings[field];
     return [field, reading?.kind === 'value' ? shownValue(device.fields[field], reading.value) : null];
   });
@@ -62,12 +62,7 @@ export async function requirementFor(
     now: Date.now(),
   });
   if (needed === null) return null;
-  const bindings = needed.rules.map((rule) =>
-    digestOf([device.id, device.digest, Object.entries(desired).sort(), rule]),
-  );
+  const bindings = needed.rules.map((rule) => digestOf([device.id, device.digest, desired, rule]));
   const { by, reason, expiresMs } = needed;
   return { by, reason, expiresMs, bindings, digest: digestOf([by, bindings]) };
 }
-
-const digestOf = (content: unknown): string =>
-  createHash('sha256').update(JSON.stringify(content)).digest('base64url');

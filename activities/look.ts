@@ -9,22 +9,30 @@ import type { RawRead } from '../domain/exchange.ts';
 import { renderSend } from '../domain/rendering.ts';
 import { type PlannedStep, planSteps } from '../domain/steps.ts';
 import type { Value } from '../domain/values.ts';
-import type { CommandInput, Look, StepPlan } from '../workflows/messages.ts';
+import type { CommandInput, Look, Seen, StepPlan } from '../workflows/messages.ts';
 import type { ReadResult } from './adapter.ts';
 import { baseline } from './baseline.ts';
 import { type ActivityDependencies, deviceOf } from './dependencies.ts';
-import { misfitOf } from './judge.ts';
 
 /** Beyond the request's own time-out: rendering, a busy worker. */
 const SEND_SLACK_MS = 5000;
 /** A raw baseline goes into the history; what is bigger can't be `$before`. */
 const RAW_BASELINE_LIMIT_BYTES = 32_768;
 
-export async function look(dependencies: ActivityDependencies, { request }: CommandInput): Promise<Look> {
+/** After a refusal: is it so already? A device that the worker no longer knows shows nothing. */
+export async function lookAgain(
+  dependencies: ActivityDependencies,
+  { request }: CommandInput,
+): Promise<Seen> {
   const device = deviceOf(dependencies, request.device);
-  const misfit = misfitOf(device, request);
-  if (device === undefined || misfit !== null) return nothingToSend(misfit ?? 'unknown device');
-  return await lookAt(dependencies, request, await baseline(dependencies, device));
+  if (device === undefined) return { at: Date.now(), observed: {}, already: [] };
+  const read = await baseline(dependencies, device);
+  const asked = Object.keys(request.desired);
+  return {
+    at: read.sample.at,
+    observed: Object.fromEntries(asked.map((field) => [field, shownIn(read.device, field, read)])),
+    already: asked.filter((field) => isAsDesired(read.device, request, field, read)),
+  };
 }
 
 /** The look on a reading that has been made already. `read.device` is the definition as the device itself completes it. */
@@ -48,7 +56,7 @@ export async function lookAt(
     deviceAt: sample.deviceAt,
     trouble: sample.trouble,
     before: looksAtBaseline(device) ? bounded(read.raw) : null,
-    previous: Object.fromEntries(asked.map((field) => [field, previousOf(device, field, read)])),
+    previous: Object.fromEntries(asked.map((field) => [field, shownIn(device, field, read)])),
     already: asked.filter((field) => isAsDesired(device, request, field, read)),
     steps: plan.ok
       ? plan.steps.map(({ step, fields }) =>
@@ -74,32 +82,7 @@ async function unwritable(
   return null;
 }
 
-function nothingToSend(objection: string): Look {
-  const policy: SettlePolicy = {
-    firstMs: 1000,
-    everyMs: 2000,
-    withinMs: 60_000,
-    stableMs: 2000,
-    reads: 2,
-    lagMs: 0,
-    lagReason: null,
-    maxSends: 1,
-  };
-  return {
-    at: Date.now(),
-    readings: {},
-    deviceAt: null,
-    trouble: objection,
-    before: null,
-    previous: {},
-    already: [],
-    steps: [],
-    policy,
-    objection,
-  };
-}
-
-function previousOf(device: DeviceDefinition, name: string, { sample }: ReadResult): Value | null {
+function shownIn(device: DeviceDefinition, name: string, { sample }: ReadResult): Value | null {
   const reading = sample.fields[name];
   return reading?.kind === 'value' ? shownValue(device.fields[name], reading.value) : null;
 }

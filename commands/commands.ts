@@ -1,6 +1,7 @@
 /** What the parts in front of Temporal (MCP server, console, CLI) may ask of it. Implemented by `temporal-commands.ts`. */
-import type { Caller, CommandView } from '../domain/command.ts';
-import type { DeviceReply } from '../domain/exchange.ts';
+import type { Caller, CommandView, Phase } from '../domain/command.ts';
+import type { DeviceReply, SendResult } from '../domain/exchange.ts';
+import type { Outcome, SampleRun } from '../domain/outcome.ts';
 import type { Desired, Json, Reading } from '../domain/values.ts';
 
 export interface Submission {
@@ -48,7 +49,42 @@ export interface LiveReading {
   readonly reads: number;
   /** Everything asked reads as desired, and is being confirmed. */
   readonly matching: boolean;
+  /** What was read since the send, oldest first. */
+  readonly samples: readonly SampleRun[];
 }
+
+/** One thing that happened to a command, as its history holds it. `at` is epoch ms of Temporal's clock. */
+export type TimelineEntry =
+  | { readonly kind: 'accepted' | 'cancelRequested'; readonly at: number }
+  | {
+      readonly kind: 'phase';
+      readonly at: number;
+      readonly phase: Phase;
+      readonly note: string;
+      /** When an approval that is asked for expires. */
+      readonly expiresAt: number | null;
+    }
+  | {
+      readonly kind: 'answer';
+      readonly at: number;
+      readonly decision: 'approved' | 'declined' | 'dismissed';
+      readonly by: string;
+      readonly via: string;
+      readonly comment: string | null;
+      /** false: given by hand in the Temporal UI, so nobody was authenticated. */
+      readonly sealed: boolean;
+      /** Did it count? null: not told. */
+      readonly taken: boolean | null;
+    }
+  | {
+      readonly kind: 'send';
+      readonly at: number;
+      /** null: under way. */
+      readonly endedAt: number | null;
+      /** null: under way, or no reply was recorded. */
+      readonly result: SendResult | null;
+    }
+  | { readonly kind: 'ended'; readonly at: number; readonly outcome: Outcome; readonly detail: string };
 
 export interface DeviceState {
   readonly device: string;
@@ -135,8 +171,16 @@ export interface Commands {
   /** Newest first. */
   list(
     viewer: Viewer,
-    options: { limit: number; device?: string; openOnly?: boolean },
+    options: {
+      limit: number;
+      device?: string;
+      openOnly?: boolean;
+      /** Leaves out those that wait for a person's decision. */
+      notPending?: boolean;
+    },
   ): Promise<readonly CommandSnapshot[]>;
+  /** Oldest first; undefined as for an unknown id. */
+  timeline(commandId: string, viewer: Viewer): Promise<readonly TimelineEntry[] | undefined>;
   /** The answer of the asking client's user to an approval by the requester. false: as for an unknown id. */
   answer(
     commandId: string,
@@ -144,7 +188,6 @@ export interface Commands {
     answers: Readonly<Record<string, unknown>>,
     via: string,
   ): Promise<boolean>;
-  /** One read by a worker. Throws `InputError` for an unknown device. */
   /** Commands that wait for a person, in pages; within a page those that expire first come first. */
   pendingApprovals(options: { limit: number; cursor?: string | undefined }): Promise<PendingApprovals>;
   /**
@@ -152,6 +195,7 @@ export interface Commands {
    * of an operator's rule) or a decline lacks its reason.
    */
   decide(commandId: string, decision: Decision): Promise<Decided>;
+  /** One read by a worker. Throws `InputError` for an unknown device. */
   readState(device: string, options?: { withReplies?: boolean }): Promise<DeviceState>;
   dryRun(submission: Submission): Promise<DryRun>;
   /** Every device of the catalogue that matches, in the catalogue's order. */

@@ -58,9 +58,9 @@ async function execute<T>(client: Client, type: string, input: object): Promise<
   const workflowId = `read/${randomBytes(12).toString('hex')}`;
   const giveUp = AbortSignal.timeout(ANSWER_WITHIN_MS);
   try {
-    return await demand(() =>
+    return await demand<T>(() =>
       client.withAbortSignal(giveUp, () =>
-        client.workflow.execute(type, {
+        client.workflow.execute<(input: object) => Promise<T>>(type, {
           workflowId,
           taskQueue: TASK_QUEUE,
           args: [input],

@@ -3,6 +3,7 @@ import type { Client, WorkflowExecutionDescription, WorkflowExecutionInfo } from
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { optionalTsToDate } from '@temporalio/common/lib/time.js';
 import type { CommandView } from '../domain/command.ts';
+import { samplesOf } from '../domain/settle.ts';
 import { MEMO_KEY, type SettleHeartbeat, WORKFLOW_TYPE } from '../workflows/messages.ts';
 import type { CommandSnapshot, LiveReading, Viewer } from './commands.ts';
 
@@ -64,7 +65,7 @@ export function listedSnapshot(
     overdue: status === 'running' && view.until !== null && Date.now() > view.until + OVERDUE_AFTER_MS,
     live: status === 'running' ? now.live : null,
     ttlMs: closedAt === null ? null : closedAt - createdAt + retentionMs,
-    failure: status === 'failed' ? failureText(info) : null,
+    failure: status === 'failed' ? failureText(info, kept) : null,
   };
 }
 
@@ -97,9 +98,8 @@ function statusOf(info: Listed): CommandSnapshot['status'] {
   }
 }
 
-function failureText(info: Listed): string {
+function failureText(info: Listed, { sent }: CommandView): string {
   const how = info.status.name === 'TERMINATED' ? 'was terminated in Temporal' : 'failed inside Readback';
-  const { sent } = info.memo?.[MEMO_KEY] as CommandView;
   const reached = sent.count === 0 ? 'no send is recorded' : `${sent.count} send(s) are recorded`;
   return `The command ${how}; ${reached}. Look at the device before sending again.`;
 }
@@ -133,5 +133,6 @@ async function liveReading(
     note: heartbeat.note,
     reads: heartbeat.story.reads,
     matching: tracks.length > 0 && tracks.every((track) => track.matching !== null),
+    samples: samplesOf(heartbeat.story),
   };
 }

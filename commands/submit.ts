@@ -1,7 +1,8 @@
 /** Accepting a command: validate, join what is the same, start the workflow. Nothing is started by bad input. */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Catalogue, DeviceDefinition } from '../domain/catalogue/definition.ts';
+import { digestOf } from '../domain/catalogue/digest.ts';
 import { acceptedView, type CommandRequest } from '../domain/command.ts';
 import { parseDesired } from '../domain/desired.ts';
 import { findDevice } from '../domain/devices.ts';
@@ -55,11 +56,11 @@ export function accept(catalogue: Catalogue, submission: Submission): Accepted {
     }
   }
   const { caller, requestId = null, resendOf = null, reason } = submission;
-  const content = digest([caller.subject, device.id, Object.entries(parsed.desired).sort()]);
+  const content = digestOf([caller.subject, device.id, parsed.desired]);
   const keys: Keys = {
     content,
-    call: digest([content, requestId, resendOf]),
-    request: requestId === null ? null : digest([caller.subject, requestId]),
+    call: digestOf([content, requestId, resendOf]),
+    request: requestId === null ? null : digestOf([caller.subject, requestId]),
   };
   const request: CommandRequest = {
     device: device.id,
@@ -137,9 +138,7 @@ async function take(client: Client, known: KnownCommands, accepted: Accepted): P
 
 function joinByRequest(same: CommandSnapshot, { request, coerced }: Accepted): Submitted {
   const { view } = same;
-  const equal =
-    view.device === request.device &&
-    digest(Object.entries(view.desired).sort()) === digest(Object.entries(request.desired).sort());
+  const equal = view.device === request.device && digestOf(view.desired) === digestOf(request.desired);
   if (equal) return { kind: 'joined', commandId: same.commandId, coerced };
   throw new InputError(
     `requestId ${quoted(request.requestId)} was used for another command (${same.commandId}, device ${view.device}). Use a new requestId for new content. Nothing was sent.`,
@@ -186,6 +185,3 @@ async function start(client: Client, { request, keys, desired }: Accepted): Prom
   );
   return workflowId;
 }
-
-const digest = (content: unknown): string =>
-  createHash('sha256').update(JSON.stringify(content)).digest('base64url');

@@ -20,6 +20,7 @@ import { dryRun, readState } from './reads.ts';
 import { retentionOf } from './set-up.ts';
 import { listedSnapshot, snapshotOf } from './snapshot.ts';
 import { createSubmitter } from './submit.ts';
+import { timelineOf } from './timeline.ts';
 
 export interface TemporalCommandsOptions {
   /** Temporal's frontend, `host:port`. */
@@ -72,9 +73,9 @@ export async function createTemporalCommands({
       if (snapshot.status === 'running') await ask(() => client.workflow.getHandle(commandId).cancel());
       return true;
     },
-    async list(viewer, { limit, device, openOnly = false }) {
+    async list(viewer, { limit, device, openOnly = false, notPending = false }) {
       const retention = await retentionMs();
-      const query = listQuery(viewer, device, openOnly);
+      const query = listQuery(viewer, { device, openOnly, notPending });
       return await demand(async () => {
         const found: CommandSnapshot[] = [];
         for await (const info of client.workflow.list({ query, pageSize: Math.min(limit, 200) })) {
@@ -90,6 +91,10 @@ export async function createTemporalCommands({
       if (snapshot === undefined) return false;
       await answerQuestions(client, needKey(sealKey), snapshot, answers, { by: snapshot.view.owner, via });
       return true;
+    },
+    async timeline(commandId, viewer) {
+      if ((await get(commandId, viewer)) === undefined) return undefined;
+      return await timelineOf(client, commandId);
     },
     pendingApprovals: async (options) => await pendingApprovals(client, await retentionMs(), options),
     decide: async (commandId, decision) =>
@@ -133,12 +138,23 @@ function once<T>(load: () => Promise<T>): () => Promise<T> {
   };
 }
 
-function listQuery(viewer: Viewer, device: string | undefined, openOnly: boolean): string {
+function listQuery(
+  viewer: Viewer,
+  {
+    device,
+    openOnly,
+    notPending,
+  }: { device: string | undefined; openOnly: boolean; notPending: boolean },
+): string {
   const conditions = [`WorkflowType = "${WORKFLOW_TYPE.deviceCommand}"`];
   if (viewer.kind === 'owner')
     conditions.push(`${SEARCH_ATTRIBUTE.owner.name} = "${escape(viewer.subject)}"`);
   if (device !== undefined) conditions.push(`${SEARCH_ATTRIBUTE.device.name} = "${escape(device)}"`);
   if (openOnly) conditions.push('ExecutionStatus = "Running"');
+  if (notPending) {
+    const { name } = SEARCH_ATTRIBUTE.approval;
+    conditions.push(`(${name} IS NULL OR ${name} != "pending")`);
+  }
   return conditions.join(' AND ');
 }
 
@@ -149,7 +165,7 @@ const escape = (text: string): string => text.replace(/["\\]/g, (character) => `
 function deviceSummaries({ devices }: Catalogue, query: string | undefined): DeviceSummary[] {
   const summaries = Object.values(devices).map(
     ({ id, name, area, aliases, tags, hint, fields }): DeviceSummary => {
-      const described = Object.entries(fields).map(([field, definition]) => [
+      const described = Object.entries(fields).map(([field, definition]): [string, string] => [
         field,
         describeField(definition),
       ]);

@@ -4,10 +4,11 @@
  * and plain JSON, so that it can travel from one read to the next.
  */
 import type { FieldDefinition, SettlePolicy } from './catalogue/definition.ts';
-import { compare, sameValue } from './comparison.ts';
+import { sameValue } from './comparison.ts';
 import { shownValue } from './device-scale.ts';
 import type { Sample } from './exchange.ts';
 import type { SampleRun, Verdict } from './outcome.ts';
+import { EMPTY_TRACK, reached, readingOf, type Stretch, type Track, withSample } from './series.ts';
 import { formatDuration, formatValue } from './text.ts';
 import type { Desired, Reading, Value } from './values.ts';
 
@@ -28,31 +29,6 @@ export interface SettleStory {
   readonly tracks: Readonly<Record<string, Track>>;
 }
 
-/** The series of one field since the send. */
-interface Track {
-  readonly runs: readonly SampleRun[];
-  /** Runs left out of the middle, to keep the story small. */
-  readonly dropped: number;
-  /** How often a readable value gave way to another one. */
-  readonly changes: number;
-  /** The present unbroken stretch of readings equal to the desired value. */
-  readonly matching: Stretch | null;
-  /** The present unbroken stretch of one value. */
-  readonly holding: Stretch | null;
-  /** Reads in the longest stretch at the desired value that the device has left again. */
-  readonly reachedReads: number;
-  readonly moved: boolean;
-  readonly adjusted: boolean;
-  readonly last: { readonly value: Value; readonly at: number } | null;
-}
-
-interface Stretch {
-  readonly value: Value;
-  readonly since: number;
-  readonly until: number;
-  readonly reads: number;
-}
-
 export interface FieldVerdict {
   readonly verdict: Verdict;
   readonly observed: { readonly value: Value; readonly at: number } | null;
@@ -64,108 +40,22 @@ export type Judgement =
   | { readonly kind: 'wait'; readonly nextReadAt: number; readonly note: string }
   | { readonly kind: 'done'; readonly fields: Readonly<Record<string, FieldVerdict>> };
 
-/** First and last runs of a field are evidence; a flapping device must not grow the history. */
-const RUNS_KEPT_FIRST = 6;
-const RUNS_KEPT_LAST = 14;
 /** Two reads at the desired value are more than an echo: leaving it again is somebody's doing. */
 const READS_THAT_COUNT_AS_REACHED = 2;
 /** A device that changed its mind this often is not still, however its last reads look. */
 const CHANGES_OF_A_RESTLESS_DEVICE = 4;
-
-const EMPTY_TRACK: Track = {
-  runs: [],
-  dropped: 0,
-  changes: 0,
-  matching: null,
-  holding: null,
-  reachedReads: 0,
-  moved: false,
-  adjusted: false,
-  last: null,
-};
 
 export const emptyStory: SettleStory = { reads: 0, lastSample: null, tracks: {} };
 
 export function absorb(question: SettleQuestion, story: SettleStory, sample: Sample): SettleStory {
   const tracks: Record<string, Track> = {};
   for (const [name, field] of Object.entries(question.fields)) {
-    tracks[name] = absorbField(question, field, story.tracks[name] ?? EMPTY_TRACK, sample);
+    const desired = question.desired[name];
+    if (desired === undefined) continue;
+    const aim = { field, desired, before: question.before[name] };
+    tracks[name] = withSample(story.tracks[name] ?? EMPTY_TRACK, aim, sample);
   }
   return { reads: story.reads + 1, lastSample: sample, tracks };
-}
-
-function absorbField(question: SettleQuestion, field: FieldDefinition, track: Track, sample: Sample): Track {
-  const reading = readingOf(sample, field.name);
-  const run = runOf(field.name, reading, sample.at);
-  const { runs, dropped } = appendRun(track, run, field);
-  const base = { ...track, runs, dropped };
-  if (reading.kind !== 'value')
-    return { ...base, matching: null, reachedReads: reached(track), holding: null };
-
-  const comparison = compareWithConfirm(question, field, reading, sample);
-  const matches = comparison === 'equal' || comparison === 'adjusted';
-  const before = question.before[field.name];
-  const continues = track.last !== null && sameValue(field, track.last.value, reading.value);
-  return {
-    ...base,
-    changes: track.changes + (track.last !== null && !continues ? 1 : 0),
-    matching: matches ? extend(track.matching, reading.value, sample.at) : null,
-    holding: extend(continues ? track.holding : null, reading.value, sample.at),
-    reachedReads: matches ? track.reachedReads : reached(track),
-    moved: track.moved || (before?.kind === 'value' && !sameValue(field, before.value, reading.value)),
-    adjusted: comparison === 'adjusted',
-    last: { value: reading.value, at: sample.at },
-  };
-}
-
-/** An `action` has no value of its own: its confirmation is its reading. */
-function readingOf(sample: Sample, field: string): Reading {
-  return sample.fields[field] ?? { kind: 'unreadable', why: sample.trouble ?? 'not in the reply' };
-}
-
-function compareWithConfirm(
-  question: SettleQuestion,
-  field: FieldDefinition,
-  reading: Reading,
-  sample: Sample,
-) {
-  const desired = question.desired[field.name];
-  if (desired === undefined) return 'unequal';
-  const comparison = compare(field, desired, reading);
-  const confirmed = field.confirm === null || sample.confirmed[field.name] === true;
-  return confirmed ? comparison : 'unequal';
-}
-
-const reached = (track: Track): number => Math.max(track.reachedReads, track.matching?.reads ?? 0);
-
-function extend(stretch: Stretch | null, value: Value, at: number): Stretch {
-  if (stretch === null) return { value, since: at, until: at, reads: 1 };
-  return { value, since: stretch.since, until: at, reads: stretch.reads + 1 };
-}
-
-function runOf(field: string, reading: Reading, at: number): SampleRun {
-  const shown =
-    reading.kind === 'value' ? { value: reading.value, note: null } : { value: null, note: reading.why };
-  return { field, ...shown, firstAt: at, lastAt: at, reads: 1 };
-}
-
-function appendRun(track: Track, run: SampleRun, field: FieldDefinition): Pick<Track, 'runs' | 'dropped'> {
-  const last = track.runs.at(-1);
-  const same =
-    last !== undefined &&
-    (last.value === null || run.value === null
-      ? last.value === run.value && last.note === run.note
-      : sameValue(field, last.value, run.value));
-  if (same) {
-    const longer = { ...last, lastAt: run.lastAt, reads: last.reads + 1 };
-    return { runs: [...track.runs.slice(0, -1), longer], dropped: track.dropped };
-  }
-  const runs = [...track.runs, run];
-  if (runs.length <= RUNS_KEPT_FIRST + RUNS_KEPT_LAST) return { runs, dropped: track.dropped };
-  return {
-    runs: [...runs.slice(0, RUNS_KEPT_FIRST), ...runs.slice(RUNS_KEPT_FIRST + 1)],
-    dropped: track.dropped + 1,
-  };
 }
 
 /**

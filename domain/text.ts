@@ -27,6 +27,6 @@ export function formatDuration(ms: number): string {
 export function plain(text: string, limit: number): string {
   // C covers controls, bidi and zero-width formatting, private use and unpaired surrogates; Z every kind of space.
   const clean = text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim();
-  const characters = [...clean];
+  const characters = Array.from(clean);
   return characters.length <= limit ? clean : `${characters.slice(0, limit - 1).join('')}…`;
 }

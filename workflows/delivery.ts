@@ -9,7 +9,7 @@ import {
 } from '@temporalio/workflow';
 import type { SendResult } from '../domain/exchange.ts';
 import { type FieldResult, outcomeOf, type SampleRun, type Verdict } from '../domain/outcome.ts';
-import type { Reading, Value } from '../domain/values.ts';
+import type { Value } from '../domain/values.ts';
 import type { Activities, Look, Settled, StepPlan } from './messages.ts';
 import { countSend, type Ending, type Story, tell } from './story.ts';
 
@@ -20,7 +20,7 @@ const { settle } = proxyActivities<Activities>({
   // The activity says by itself when the next read is due and when it is enough; this is only for a broken worker.
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
 });
-const { look: lookAgain } = proxyActivities<Activities>({
+const { lookAgain } = proxyActivities<Activities>({
   startToCloseTimeout: '1 minute',
   scheduleToCloseTimeout: '5 minutes',
 });
@@ -238,17 +238,15 @@ async function afterRefusal(delivery: Delivery, step: StepPlan, sent: SendResult
     asDesired ? 'already' : 'refused',
     asDesired ? `the API refused (${words}) since it is so already` : `the API refused: ${words}`,
   );
-  for (const field of step.fields) observe(delivery, field, seen.readings[field], seen.at);
+  for (const field of step.fields) observe(delivery, field, seen.observed[field] ?? null, seen.at);
   return goOn;
 }
 
-function observe(delivery: Delivery, field: string, reading: Reading | undefined, at: number): void {
+function observe(delivery: Delivery, field: string, value: Value | null, at: number): void {
   const result = delivery.results[field];
-  if (result === undefined || reading?.kind !== 'value') return;
-  delivery.results[field] = {
-    ...result,
-    observed: { value: reading.value, unit: delivery.story.request.units[field] ?? null, at },
-  };
+  if (result === undefined || value === null) return;
+  const unit = delivery.story.request.units[field] ?? null;
+  delivery.results[field] = { ...result, observed: { value, unit, at } };
 }
 
 /** Returns whether the next step may follow. */

@@ -31,7 +31,7 @@ export function openGate(story: Story): Gate {
   const gate: Gate = { requirement: null, decision: null, junk: 0, attempts: 0 };
   setHandler(answerUpdate, (answer) => takeAnswer(story, gate, answer), {
     // Must stay synchronous: an asynchronous validator can't reject.
-    validator: (answer) => refuseNonsense(gate, answer),
+    validator: (answer: Answer) => refuseNonsense(gate, answer),
   });
   setHandler(answerSignal, async (answer) => {
     if (isNonsense(gate, answer) === null) await takeAnswer(story, gate, answer);
@@ -150,9 +150,13 @@ function isNonsense(gate: Gate, answer: Answer): string | null {
     typeof answer?.key === 'string' &&
     known.includes(answer.decision) &&
     typeof answer.by === 'string' &&
-    typeof answer.at === 'number';
+    typeof answer.at === 'number' &&
+    isSealOrNone(answer.seal);
   if (!wellFormed) return 'an answer needs key, decision (approved, declined or dismissed), by, via and at';
   if (!/^approve-\d{1,3}$/.test(answer.key)) return `there is no question "${answer.key.slice(0, 40)}"`;
   if (gate.requirement === null) return 'nothing is waiting for an approval here';
   return null;
 }
+
+const isSealOrNone = (seal: Answer['seal']): boolean =>
+  seal === null || (typeof seal?.nonce === 'string' && typeof seal.mac === 'string');

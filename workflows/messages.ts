@@ -103,7 +103,7 @@ export const FAILURE = {
 /** What workflows ask of the world. Implemented in `activities/`, one file each. */
 export interface Activities {
   takeTurn(input: TurnInput): Promise<Turn>;
-  look(input: CommandInput): Promise<Look>;
+  lookAgain(input: CommandInput): Promise<Seen>;
   send(input: SendInput): Promise<SendResult>;
   settle(input: SettleInput): Promise<Settled>;
   checkSeal(input: {
@@ -171,6 +171,13 @@ export interface Look {
   readonly policy: SettlePolicy;
   /** Why nothing may be sent: it doesn't apply, or lies beyond the device's own limits. */
   readonly objection: string | null;
+}
+
+/** A look after a refusal: is it so already? */
+export interface Seen {
+  readonly at: number;
+  readonly observed: Readonly<Record<string, Value | null>>;
+  readonly already: readonly string[];
 }
 
 /** One send step as this command uses it. */

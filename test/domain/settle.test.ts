@@ -1,97 +1,12 @@
 /** What becomes of a command, told from recorded series of readings. One letter of time is one second. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
-import type { FieldDefinition, SettlePolicy } from '../../domain/catalogue/definition.ts';
 import type { Sample } from '../../domain/exchange.ts';
 import type { Verdict } from '../../domain/outcome.ts';
-import { absorb, emptyStory, judge, type SettleQuestion, samplesOf } from '../../domain/settle.ts';
-import type { Reading, Value } from '../../domain/values.ts';
-import { celsius, choice, field, percent } from './definitions.ts';
-
-const SENT_AT = 1_000_000;
-
-/** Readings one second apart, from one second after the send; null is unreadable. */
-type Series = readonly (Value | null)[];
-
-interface Circumstances {
-  readonly field?: FieldDefinition;
-  readonly before?: Value | null;
-  readonly policy?: Partial<SettlePolicy>;
-  readonly moving?: readonly boolean[];
-  readonly fault?: readonly boolean[];
-  readonly confirmed?: readonly boolean[];
-}
-
-function question(
-  asked: Value,
-  { field: definition = celsius(), before = null, policy = {} }: Circumstances,
-): SettleQuestion {
-  return {
-    desired: { [definition.name]: asked },
-    fields: { [definition.name]: definition },
-    before: before === null ? {} : { [definition.name]: { kind: 'value', value: before } },
-    policy: {
-      firstMs: 1000,
-      everyMs: 1000,
-      withinMs: 10_000,
-      stableMs: 2000,
-      reads: 2,
-      lagMs: 0,
-      lagReason: null,
-      maxSends: 1,
-      ...policy,
-    },
-    sentAt: SENT_AT,
-  };
-}
-
-function sample(at: number, name: string, value: Value | null, more: Partial<Sample> = {}): Sample {
-  const reading: Reading =
-    value === null ? { kind: 'unreadable', why: 'no answer' } : { kind: 'value', value };
-  return {
-    at,
-    deviceAt: null,
-    fields: { [name]: reading },
-    moving: false,
-    faults: {},
-    confirmed: {},
-    trouble: null,
-    retryAfterMs: null,
-    ...more,
-  };
-}
-
-/** Plays a series, repeating its last reading until the question is answered. */
-function play(asked: Value, series: Series, circumstances: Circumstances = {}) {
-  const asking = question(asked, circumstances);
-  const name = Object.keys(asking.fields)[0] ?? '';
-  let story = emptyStory;
-  for (let second = 1; second < 1000; second += 1) {
-    const at = SENT_AT + second * 1000;
-    const index = Math.min(second, series.length) - 1;
-    const last = (list: readonly boolean[] | undefined) => list?.[Math.min(second, list.length) - 1];
-    const moving = last(circumstances.moving) ?? false;
-    const fault = last(circumstances.fault);
-    const confirmed = last(circumstances.confirmed);
-    story = absorb(
-      asking,
-      story,
-      sample(at, name, series[index] ?? null, {
-        moving,
-        ...(fault === undefined ? {} : { faults: { jammed: fault ? 'raised' : 'clear' } }),
-        ...(confirmed === undefined ? {} : { confirmed: { [name]: confirmed } }),
-      }),
-    );
-    const judgement = judge(asking, story, at);
-    if (judgement.kind === 'done') {
-      const verdict = judgement.fields[name];
-      assert.ok(verdict);
-      return { ...verdict, afterSeconds: second, story };
-    }
-  }
-  throw new Error('never decided');
-}
+import { absorb, emptyStory, judge, type SettleQuestion } from '../../domain/settle.ts';
+import type { Value } from '../../domain/values.ts';
+import { celsius, choice, percent } from './definitions.ts';
+import { type Circumstances, play, question, SENT_AT, type Series, sample } from './playing.ts';
 
 describe('one field, read once a second for ten seconds', () => {
   const cases: readonly [
@@ -279,66 +194,5 @@ describe('several fields', () => {
     assert.ok(judgement.kind === 'done');
     assert.equal(judgement.fields['temperature']?.verdict, 'verified');
     assert.equal(judgement.fields['mode']?.verdict, 'unchanged');
-  });
-});
-
-describe('the story', () => {
-  it('stays small however often a device changes its mind', () => {
-    const series = Array.from({ length: 900 }, (_, index) => (index % 2 === 0 ? 20 : 25));
-    const { story } = play(26, series, { before: 24, policy: { withinMs: 900_000 } });
-    assert.equal(samplesOf(story).length, 20);
-    assert.ok(JSON.stringify(story).length < 8000);
-  });
-
-  it('keeps how long each value was shown, and how often it was read', () => {
-    const { story } = play(26, [24, 24, 26, 26, 26], { before: 24 });
-    assert.deepEqual(
-      samplesOf(story).map(({ value, reads, firstAt, lastAt }) => [value, reads, lastAt - firstAt]),
-      [
-        [24, 2, 1000],
-        [26, 3, 2000],
-      ],
-    );
-  });
-});
-
-describe('whatever a device shows', () => {
-  const readings = fc.array(fc.option(fc.constantFrom(24, 25, 26), { nil: null }), {
-    minLength: 1,
-    maxLength: 20,
-  });
-
-  it('verified means that its last readings were as asked, twice or more and for the stable window', () => {
-    fc.assert(
-      fc.property(readings, (series) => {
-        const { verdict, afterSeconds } = play(26, series, { before: 24 });
-        if (verdict !== 'verified') return;
-        const shown = (second: number) => series[Math.min(second, series.length) - 1];
-        for (const second of [afterSeconds, afterSeconds - 1, afterSeconds - 2])
-          assert.equal(shown(second), 26);
-      }),
-    );
-  });
-
-  it('unchanged means that no reading ever differed from the value before', () => {
-    fc.assert(
-      fc.property(readings, (series) => {
-        const { verdict } = play(26, series, { before: 24 });
-        if (verdict !== 'unchanged') return;
-        assert.ok(series.slice(0, 10).every((value) => value === null || value === 24));
-      }),
-    );
-  });
-
-  it('an action is done when its confirmation holds, and unchanged when it never does', () => {
-    const pulse = field('pulse', { type: 'action', read: null, confirm: 'x' });
-    assert.equal(
-      play(true, [false, true], { field: pulse, before: false, confirmed: [false, true] }).verdict,
-      'verified',
-    );
-    assert.equal(
-      play(true, [false], { field: pulse, before: false, confirmed: [false] }).verdict,
-      'unchanged',
-    );
   });
 });

@@ -1,0 +1,86 @@
+/**
+ * What somebody reads before they decide: rendered from the catalogue, strangers' texts made harmless. The same for
+ * console, API and command line.
+ */
+import type { Catalogue } from '../catalogue/definition.ts';
+import type { CommandView } from '../command.ts';
+import { REPEAT_RISKS, type RepeatRisk, repeatRisk, unverifiableFields } from '../repeating.ts';
+import { formatValue, plain } from '../text.ts';
+
+export interface ApprovalBrief {
+  readonly commandId: string;
+  readonly device: string;
+  readonly deviceName: string;
+  readonly area: string | null;
+  /** Each with its unit, as people read it. */
+  readonly changes: readonly { readonly field: string; readonly before: string; readonly desired: string }[];
+  /** Who has to decide. */
+  readonly by: 'requester' | 'operator';
+  /** The matching rule's own reason. */
+  readonly ruleReason: string | null;
+  /** As reported by the client. */
+  readonly requester: {
+    readonly subject: string;
+    readonly client: string | null;
+    readonly transport: string;
+    readonly unattended: boolean;
+  };
+  /** Why the agent says that it asks: a claim, not a fact. */
+  readonly agentsReason: string | null;
+  readonly repeating: RepeatRisk;
+  /** Asked fields that nobody can read back. */
+  readonly unverifiable: readonly string[];
+  /** Epoch ms. */
+  readonly askedAt: number;
+  readonly expiresAt: number;
+}
+
+const LONGEST_NAME = 64;
+const LONGEST_REASON = 200;
+
+/** null: nothing waits for a decision here. */
+export function approvalBrief(
+  { devices }: Catalogue,
+  { commandId, view }: { readonly commandId: string; readonly view: CommandView },
+): ApprovalBrief | null {
+  const { approval, caller } = view;
+  if (approval === null) return null;
+  const device = Object.hasOwn(devices, view.device) ? devices[view.device] : undefined;
+  return {
+    commandId,
+    device: plain(view.device, LONGEST_NAME),
+    deviceName: plain(view.deviceName, LONGEST_NAME),
+    area: device?.area == null ? null : plain(device.area, LONGEST_NAME),
+    changes: Object.entries(view.desired).map(([field, value]) => {
+      const unit = view.units[field] ?? null;
+      return {
+        field: plain(field, LONGEST_NAME),
+        before: formatValue(approval.before[field] ?? null, unit),
+        desired: formatValue(value, unit),
+      };
+    }),
+    by: approval.by,
+    ruleReason: approval.reason === null ? null : plain(approval.reason, LONGEST_REASON),
+    requester: {
+      subject: plain(caller.subject, LONGEST_NAME),
+      client: caller.client === null ? null : plain(caller.client, LONGEST_NAME),
+      transport: caller.transport,
+      unattended: caller.unattended,
+    },
+    agentsReason: view.reason === null ? null : plain(view.reason, LONGEST_REASON),
+    repeating: repeatRisk(device, view.desired),
+    unverifiable: unverifiableFields(device, view.desired),
+    askedAt: approval.askedAt,
+    expiresAt: approval.expiresAt,
+  };
+}
+
+/** Riskiest first; what is as risky, by deadline. */
+export function byRisk(a: ApprovalBrief, b: ApprovalBrief): number {
+  const rank = ({ repeating, unverifiable, by }: ApprovalBrief): number =>
+    REPEAT_RISKS.indexOf(repeating) * 4 + (unverifiable.length > 0 ? 0 : 2) + (by === 'operator' ? 0 : 1);
+  return rank(a) - rank(b) || byDeadline(a, b);
+}
+
+/** The first to expire first. */
+export const byDeadline = (a: ApprovalBrief, b: ApprovalBrief): number => a.expiresAt - b.expiresAt;
