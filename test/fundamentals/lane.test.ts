@@ -2,30 +2,22 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Harness, startReadback } from '../harness/readback.ts';
+import { plain, thermostatCatalogue, thermostats } from '../harness/thermostats.ts';
 
-const ids = ['queue-1', 'queue-2', 'queue-3', 'queue-4', 'queue-5', 'queue-6', 'queue-7', 'busy', 'newest'];
+const heaters = thermostats(
+  {
+    ...plain('queue-1', 'queue-2', 'queue-3', 'queue-4', 'queue-5', 'queue-6', 'queue-7'),
+    busy: 'lane: reject',
+    newest: 'lane: supersede',
+  },
+  '600ms',
+);
 const DEVICES = {
-  ...Object.fromEntries(
-    ids.map((id) => [id, { state: { power: 'off', temperature: 20 }, follows: '600ms' }]),
-  ),
+  ...heaters.devices,
   toggled: { state: { door: 'closed' }, actions: { press: { toggles: { door: ['open', 'closed'] } } } },
 };
-
-const CATALOGUE = `
-version: 1
-connections: { sim: { kind: http, baseUrl: "simulator:", timeout: 2s } }
-defaults: { settle: { first: 200ms, every: 400ms, within: 4s, stable: 500ms } }
-profiles:
-  thermostat:
-    connection: sim
-    params: { id: required }
-    send: { request: "PUT /devices/{id}", repeatable: true }
-    read: "GET /devices/{id}"
-    fields: { power: onoff, temperature: { type: celsius, min: 5, max: 30, step: 0.5 } }
-devices:
-${ids.map((id) => `  ${id}: { profile: thermostat, with: { id: ${id} }${id === 'busy' ? ', lane: reject' : id === 'newest' ? ', lane: supersede' : ''} }`).join('\n')}
-  toggled: { connection: sim, send: { request: POST /devices/toggled/press, kind: toggle }, read: GET /devices/toggled, fields: { door: { type: enum, values: [open, closed] } } }
-`;
+const CATALOGUE = thermostatCatalogue(`${heaters.entries}
+  toggled: { connection: sim, send: { request: POST /devices/toggled/press, kind: toggle }, read: GET /devices/toggled, fields: { door: { type: enum, values: [open, closed] } } }`);
 
 describe('the lane of a device', { concurrency: true }, () => {
   let readback: Harness;

@@ -6,48 +6,36 @@ import { deliverAnswer, sealed } from '../../commands/answer.ts';
 import type { CommandSnapshot } from '../../commands/commands.ts';
 import { InputError } from '../../commands/commands.ts';
 import { type Harness, LOCAL, startReadback } from '../harness/readback.ts';
+import { plain, thermostatCatalogue, thermostats } from '../harness/thermostats.ts';
 
 const OPERATOR = { kind: 'operator' } as const;
-const heater = { state: { power: 'off', temperature: 20, vane: 'auto' }, follows: '1s' };
+const heaters = thermostats({
+  ...plain(...Array.from({ length: 16 }, (_, index) => `heater-${index}`)),
+  slow: 'settle: { within: 30s }',
+  hanging: '',
+});
 const DEVICES = {
-  ...Object.fromEntries(Array.from({ length: 16 }, (_, index) => [`heater-${index}`, heater])),
-  slow: { ...heater, follows: '12s' },
-  hanging: { ...heater, onSend: { hangs: '2500ms' } },
+  ...heaters.devices,
+  slow: { ...heaters.devices['slow'], follows: '12s' },
+  hanging: { ...heaters.devices['hanging'], onSend: { hangs: '2500ms' } },
   gate: {
     state: { door: 'closed' },
     actions: { press: { toggles: { door: ['open', 'closed'] } } },
     onSend: { drops: true },
   },
 };
-
-const CATALOGUE = `
-version: 1
-connections: { sim: { kind: http, baseUrl: "simulator:", timeout: 4s } }
-defaults: { settle: { first: 200ms, every: 400ms, within: 5s, stable: 500ms } }
-profiles:
-  thermostat:
-    connection: sim
-    params: { id: required }
-    send: { request: "PUT /devices/{id}", repeatable: true }
-    read: "GET /devices/{id}"
-    fields: { power: onoff, temperature: { type: celsius, min: 5, max: 30, step: 0.5 }, vane: { type: enum, values: [auto, top, bottom] } }
-devices:
-${Object.keys(DEVICES)
-  .filter((id) => id !== 'gate')
-  .map(
-    (id) =>
-      `  ${id}: { profile: thermostat, with: { id: ${id} }${id === 'slow' ? ', settle: { within: 30s }' : ''} }`,
-  )
-  .join('\n')}
-  gate: { connection: sim, send: { request: POST /devices/gate/press, kind: toggle }, read: GET /devices/gate, fields: { door: { type: enum, values: [open, closed] } } }
-approvals:
+const CATALOGUE = thermostatCatalogue(
+  `${heaters.entries}
+  gate: { connection: sim, send: { request: POST /devices/gate/press, kind: toggle }, read: GET /devices/gate, fields: { door: { type: enum, values: [open, closed] } } }`,
+  `approvals:
   - { for: { device: heater-10 }, by: operator, expires: 60s, reason: It heats the attic. }
   - { for: { device: heater-11 }, by: requester, expires: 60s }
   - { for: { device: heater-12, field: temperature, above: 26 }, by: operator, expires: 60s }
   - { for: { device: heater-15, field: temperature, above: 26 }, by: operator, expires: 60s }
   - { for: { device: heater-13 }, when: $number("x") > 1, by: requester, expires: 60s }
   - { for: { device: heater-14 }, by: operator, expires: 60s }
-`;
+`,
+);
 
 describe('Readback', { concurrency: 6 }, () => {
   let readback: Harness;

@@ -4,35 +4,22 @@ import { after, before, describe, it } from 'node:test';
 import { deliverAnswer, sealed } from '../../commands/answer.ts';
 import type { CommandSnapshot } from '../../commands/commands.ts';
 import { type Harness, startReadback } from '../harness/readback.ts';
+import { plain, thermostatCatalogue, thermostats } from '../harness/thermostats.ts';
 
 const OPERATOR = { kind: 'operator' } as const;
-const heater = { state: { temperature: 20 }, follows: '1s' };
-const names = ['guarded', 'waiting', 'settling', 'accepted', 'asked-for'];
-const CATALOGUE = `
-version: 1
-connections: { sim: { kind: http, baseUrl: "simulator:", timeout: 4s } }
-defaults: { settle: { first: 200ms, every: 400ms, within: 6s, stable: 500ms } }
-profiles:
-  thermostat:
-    connection: sim
-    params: { id: required }
-    send: { request: "PUT /devices/{id}", repeatable: true }
-    read: "GET /devices/{id}"
-    fields: { temperature: { type: celsius, min: 5, max: 30, step: 0.5 } }
-devices:
-${names.map((id) => `  ${id}: { profile: thermostat, with: { id: ${id} } }`).join('\n')}
-approvals:
+const heaters = thermostats(plain('guarded', 'waiting', 'settling', 'accepted', 'asked-for'));
+const CATALOGUE = thermostatCatalogue(
+  heaters.entries,
+  `approvals:
   - { for: { device: guarded }, by: operator, expires: 60s }
   - { for: { device: waiting }, by: operator, expires: 1s }
-`;
+`,
+);
 
 describe('while no worker runs', () => {
   let readback: Harness;
   before(async () => {
-    readback = await startReadback({
-      devices: Object.fromEntries(names.map((id) => [id, heater])),
-      catalogue: CATALOGUE,
-    });
+    readback = await startReadback({ devices: heaters.devices, catalogue: CATALOGUE });
   });
   after(() => readback.close());
 
