@@ -12,15 +12,18 @@ import {
 } from '@modelcontextprotocol/server';
 import { Hono } from 'hono';
 import { legacySessions } from './legacy-sessions.ts';
-import { type McpParts, mcpServerFactory } from './server.ts';
+import { type McpParts, mcpService } from './server.ts';
+import type { McpService } from './service.ts';
 
 /** A tool call is a few hundred bytes; nothing that anybody needs comes near this. */
 export const MAX_BODY_BYTES = 1_048_576;
 
-export interface HttpParts extends McpParts {
+export interface HttpOptions {
   /** Host names that requests may be addressed to and come from; loopback's when absent. Ports don't matter. */
   readonly hostnames?: readonly string[];
 }
+
+export type HttpParts = McpParts & HttpOptions;
 
 export interface HttpApp {
   /** Host and Origin are checked for every route, also for those added later. */
@@ -29,15 +32,21 @@ export interface HttpApp {
   close(): Promise<void>;
 }
 
-export function createHttpApp(parts: HttpParts): HttpApp {
-  const factory = mcpServerFactory(parts);
-  const modern = createMcpHandler(factory, {
+/** Readback's own. */
+export function createHttpApp({ hostnames, ...parts }: HttpParts): HttpApp {
+  return createMcpApp(mcpService(parts), hostnames === undefined ? {} : { hostnames });
+}
+
+/** Any service's, whatever its tasks are. */
+export function createMcpApp(service: McpService, options: HttpOptions = {}): HttpApp {
+  const { serverFor, onError } = service;
+  const modern = createMcpHandler(serverFor, {
     legacy: 'reject',
     maxRequestBodySize: MAX_BODY_BYTES,
-    onerror: parts.onError,
+    onerror: onError,
   });
-  const legacy = legacySessions(factory, parts.onError);
-  const hostnames = [...(parts.hostnames ?? localhostAllowedHostnames())];
+  const legacy = legacySessions(serverFor, onError);
+  const hostnames = [...(options.hostnames ?? localhostAllowedHostnames())];
   const app = new Hono();
 
   app.use(async (c, next) => {
@@ -71,7 +80,7 @@ export function createHttpApp(parts: HttpParts): HttpApp {
     c.text(`There is nothing at ${c.req.path.slice(0, 200)}. MCP is served at /mcp.\n`, 404),
   );
   app.onError((error, c) => {
-    parts.onError(error);
+    onError(error);
     return c.text('Readback failed at this request; its log says why.\n', 500);
   });
 

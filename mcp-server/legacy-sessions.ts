@@ -1,7 +1,7 @@
 /** Sessions of clients that speak 2025-11-25 or older: those need one connection that lasts over many requests. */
 import { randomUUID } from 'node:crypto';
 import { isInitializeRequest, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
-import type { McpServerForEra } from './server.ts';
+import type { McpServerForEra } from './service.ts';
 
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;

@@ -32,26 +32,43 @@ export interface ConnectionFacts {
   readonly capabilities: unknown;
 }
 
+/** What a request of 2026-07-28 says about its sender. */
+export interface RequestFacts {
+  /** Its `_meta`. */
+  readonly envelope: unknown;
+  /** Of the HTTP request; null on stdio. */
+  readonly headers: Headers | null;
+}
+
 export function requesterOf(
-  ctx: ServerContext,
+  { envelope, headers }: RequestFacts,
   connection: ConnectionFacts | null,
-  options: McpOptions,
+  options: Pick<McpOptions, 'unattended'>,
 ): Requester {
-  const envelope: Readonly<Record<string, unknown>> = ctx.mcpReq.envelope ?? {};
-  const capabilities = connection === null ? envelope[CLIENT_CAPABILITIES_META_KEY] : connection.capabilities;
+  const capabilities =
+    connection === null ? memberOf(envelope, CLIENT_CAPABILITIES_META_KEY) : connection.capabilities;
+  const client =
+    connection === null ? memberOf(memberOf(envelope, CLIENT_INFO_META_KEY), 'name') : connection.client;
   return {
     // Nobody signs in yet: the one local user owns everything.
     principal: 'local',
-    client: shownName(
-      connection === null ? memberOf(envelope[CLIENT_INFO_META_KEY], 'name') : connection.client,
-    ),
-    transport: ctx.http === undefined ? 'stdio' : 'http',
-    unattended:
-      options.unattended || ctx.http?.req?.headers.get(APPROVAL_HEADER)?.trim().toLowerCase() === 'queue',
+    client: shownName(client),
+    transport: headers === null ? 'stdio' : 'http',
+    unattended: options.unattended || headers?.get(APPROVAL_HEADER)?.trim().toLowerCase() === 'queue',
     tasks:
       connection === null && isJsonObject(memberOf(memberOf(capabilities, 'extensions'), TASKS_EXTENSION)),
     elicitation: elicitationIn(capabilities),
   };
+}
+
+/** The same, from what a request handler is given. */
+export function requesterOfContext(
+  { mcpReq, http }: ServerContext,
+  connection: ConnectionFacts | null,
+  options: Pick<McpOptions, 'unattended'>,
+): Requester {
+  const headers = http === undefined ? null : (http.req?.headers ?? new Headers());
+  return requesterOf({ envelope: mcpReq.envelope, headers }, connection, options);
 }
 
 /** An empty `elicitation` means form: that is how it was declared before modes existed. */

@@ -1,29 +1,28 @@
 /** One MCP server instance: five tools, and the Tasks extension where the protocol has it. */
 import { readFileSync } from 'node:fs';
-import {
-  type McpRequestContext,
-  McpServer,
-  ProtocolError,
-  ProtocolErrorCode,
-  type ServerContext,
-  type StandardSchemaWithJSON,
-} from '@modelcontextprotocol/server';
-import { z } from 'zod';
+import { McpServer, type ServerContext } from '@modelcontextprotocol/server';
 import type { Commands } from '../commands/commands.ts';
 import { InputError } from '../commands/commands.ts';
 import { inputErrorResult } from './command-result.ts';
 import { commandTasks } from './command-tasks.ts';
-import { protocolErrorOf } from './errors.ts';
 import type { McpOptions } from './options.ts';
-import { type ConnectionFacts, type Requester, requesterOf, TASKS_EXTENSION } from './requester.ts';
+import {
+  type ConnectionFacts,
+  type Requester,
+  requesterOf,
+  requesterOfContext,
+  TASKS_EXTENSION,
+} from './requester.ts';
+import type { McpService } from './service.ts';
 import { withoutEmptyContent } from './task-result-content.ts';
 import { serveTasks } from './tasks.ts';
+import { type ServedTool, serveTools } from './tool-calls.ts';
 import { cancelCommand } from './tools/cancel-command.ts';
 import { getCommand } from './tools/get-command.ts';
 import { getDeviceState } from './tools/get-device-state.ts';
 import { listDevices } from './tools/list-devices.ts';
 import { setDeviceState } from './tools/set-device-state.ts';
-import type { JsonSchema, Tool } from './tools/tool.ts';
+import type { Tool } from './tools/tool.ts';
 import type { Call } from './waiting.ts';
 
 export interface McpParts {
@@ -44,11 +43,8 @@ const INSTRUCTIONS =
 /** The tool list and the description of the server are the same for everybody and change only with a new version. */
 const CACHE_FOR_MS = 3_600_000;
 
-export type McpServerForEra = (ctx: McpRequestContext) => McpServer;
-
-/** Makes server instances: one a request in the modern era, one a connection or session in the legacy one. */
-export function mcpServerFactory(parts: McpParts): McpServerForEra {
-  const { commands, options } = parts;
+/** The five tools and every command as a task, for any transport. */
+export function mcpService({ commands, options, onError }: McpParts): McpService {
   const tools = [
     listDevices(commands),
     getDeviceState(commands, options),
@@ -58,7 +54,7 @@ export function mcpServerFactory(parts: McpParts): McpServerForEra {
   ];
   const store = commandTasks(commands, options);
 
-  return ({ era }) => {
+  const serverFor: McpService['serverFor'] = ({ era }) => {
     const modern = era === 'modern';
     const server = new McpServer(
       { name: 'readback', title: 'Readback', version },
@@ -75,62 +71,32 @@ export function mcpServerFactory(parts: McpParts): McpServerForEra {
       },
     );
     const requester = (ctx: ServerContext): Requester =>
-      requesterOf(ctx, modern ? null : connectionFacts(server), options);
-    for (const tool of tools) list(server, tool);
-    serveToolCalls(server, tools, requester, parts.onError);
-    if (modern) serveTasks(server, { store, requesterOf: requester, onError: parts.onError });
+      requesterOfContext(ctx, modern ? null : connectionFacts(server), options);
+    serveTools(
+      server,
+      tools.map((tool) => served(tool, requester)),
+      onError,
+    );
+    if (modern) serveTasks(server, { store, requesterOf: requester, onError });
     return withoutEmptyContent(server);
   };
+  return { serverFor, tasks: store, requesterOf: (facts) => requesterOf(facts, null, options), onError };
 }
 
-/**
- * Registered for tools/list and for header checks only; calls are served by `serveToolCalls`, because the built-in
- * handler can't answer with a task and turns every protocol error into a tool error.
- */
-function list(server: McpServer, tool: Tool): void {
-  const { name, description, annotations } = tool;
-  server.registerTool(name, { description, annotations, inputSchema: listed(tool.inputSchema) }, () => {
-    throw new Error(`${name} is called through the handler of tools/call`);
-  });
-}
-
-function listed(schema: JsonSchema): StandardSchemaWithJSON<unknown, unknown> {
-  const json = () => ({ ...schema });
+/** A tool as it is served: told who calls, and with input errors as results, which the agent can mend. */
+function served(tool: Tool, requester: (ctx: ServerContext) => Requester): ServedTool {
   return {
-    '~standard': {
-      version: 1,
-      vendor: 'readback',
-      validate: (value) => ({ value }),
-      jsonSchema: { input: json, output: json },
+    ...tool,
+    async call(args, ctx) {
+      const call: Call = { requester: requester(ctx), signal: ctx.mcpReq.signal, progress: progressOf(ctx) };
+      try {
+        return await tool.call(args, call);
+      } catch (error) {
+        if (error instanceof InputError) return inputErrorResult(error.message);
+        throw error;
+      }
     },
   };
-}
-
-const CALL_PARAMS = {
-  params: z.looseObject({ name: z.string(), arguments: z.record(z.string(), z.unknown()).optional() }),
-};
-
-function serveToolCalls(
-  server: McpServer,
-  tools: readonly Tool[],
-  requester: (ctx: ServerContext) => Requester,
-  onError: (error: Error) => void,
-): void {
-  server.server.setRequestHandler('tools/call', CALL_PARAMS, async (params, ctx) => {
-    const tool = tools.find(({ name }) => name === params.name);
-    if (tool === undefined)
-      throw new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        `There is no tool of that name. Tools: ${tools.map(({ name }) => name).join(', ')}.`,
-      );
-    const call: Call = { requester: requester(ctx), signal: ctx.mcpReq.signal, progress: progressOf(ctx) };
-    try {
-      return { ...(await tool.call(params.arguments, call)) };
-    } catch (error) {
-      if (error instanceof InputError) return inputErrorResult(error.message);
-      throw protocolErrorOf(error, onError);
-    }
-  });
 }
 
 function progressOf(ctx: ServerContext): Call['progress'] {

@@ -1,8 +1,8 @@
 /** MCP over stdin and stdout. Nothing else in the process may write to stdout. */
 import { type StdioServerHandle, serveStdio } from '@modelcontextprotocol/server/stdio';
-import { type McpParts, mcpServerFactory } from './server.ts';
+import { type McpParts, mcpService } from './server.ts';
 
 /** Serves the one client at the other end until it closes; both protocol eras. */
 export function serveMcpOverStdio(parts: McpParts): StdioServerHandle {
-  return serveStdio(mcpServerFactory(parts), { onerror: parts.onError });
+  return serveStdio(mcpService(parts).serverFor, { onerror: parts.onError });
 }
