@@ -13,6 +13,26 @@ export const readCatalogueWithoutSecrets = (file: string): Promise<Catalogue> =>
 /** Stands for whatever is not known here. As it may be part of a URL, it is one; no such host can exist. */
 const NOWHERE = 'http://not-needed.invalid';
 
+/** As `readCatalogue`, for those that go on to work with it: also throws for whatever Readback can't do yet. */
+export async function readUsableCatalogue(
+  file: string,
+  simulatorUrl: string | null,
+  warn?: (text: string) => void,
+): Promise<Catalogue> {
+  const [catalogue, { unusable }] = await Promise.all([
+    readCatalogue(file, simulatorUrl, warn),
+    import('../worker/usable.ts'),
+  ]);
+  const problems = unusable(catalogue);
+  if (problems.length === 0) return catalogue;
+  throw new Failure(
+    EXIT.usage,
+    [...problems.map((text) => `${shortest(file)}: ${text}`), NOTHING].join('\n'),
+  );
+}
+
+const NOTHING = 'Nothing was started.';
+
 /**
  * For those that talk to devices. Where `simulator:` leads is `simulatorUrl`. Throws a `Failure` that lists every
  * problem of the file at once, secrets that are not set included; what is odd but not wrong is told to `warn`.
@@ -38,7 +58,7 @@ async function load(
   });
   if (!loaded.ok) {
     const { length } = loaded.problems;
-    const count = `${length} ${length === 1 ? 'problem' : 'problems'} in the catalogue. Nothing was started.`;
+    const count = `${length} ${length === 1 ? 'problem' : 'problems'} in the catalogue. ${NOTHING}`;
     throw new Failure(EXIT.usage, [...loaded.problems.map(formatProblem), count].join('\n'));
   }
   for (const warning of loaded.warnings) warn(warning);

@@ -36,6 +36,11 @@ export interface ListenFlags {
   readonly host: string;
 }
 
+export interface UpFlags extends EngineFlags, ListenFlags, ServingFlags {
+  /** `--no-simulator` sets it to false. */
+  readonly simulator: boolean;
+}
+
 export const addJsonFlag = (command: Command): Command =>
   command.addOption(flag('--json', 'print JSON for programs instead of text for people'));
 

@@ -1,7 +1,6 @@
 /** `readback up`: everything on this machine, with one command. */
 import type { Command } from 'commander';
-import { addEngineFlags, addListenFlags, addServingFlags, flag } from './flags.ts';
-import type { UpFlags } from './up/run.ts';
+import { addEngineFlags, addListenFlags, addServingFlags, flag, type UpFlags } from './flags.ts';
 
 /** The port that agents are configured with. */
 export const MCP_PORT = 8484;

@@ -19,7 +19,7 @@ export function addWorker(program: Command): void {
 async function start(flags: EngineFlags, log: Logger): Promise<Running> {
   const [
     { findEngine },
-    { readCatalogue },
+    { readUsableCatalogue },
     { readSealKey },
     { startWorker },
     { workflowBundle },
@@ -33,7 +33,7 @@ async function start(flags: EngineFlags, log: Logger): Promise<Running> {
     import('@temporalio/worker'),
   ]);
   const engine = findEngine(flags);
-  const catalogue = await readCatalogue(engine.catalogueFile, engine.simulatorUrl);
+  const catalogue = await readUsableCatalogue(engine.catalogueFile, engine.simulatorUrl);
   const logger = new DefaultLogger('INFO', ({ level, message, meta }) => {
     // One of the two task queues has only activities, and the other no Nexus: nothing to warn of.
     const expected = / registered, not polling for /.test(message);

@@ -1,6 +1,7 @@
 /** Checks of the catalogue and of the connections in it. */
 import { connect } from 'node:net';
 import type { Catalogue, Connection } from '../../domain/catalogue/definition.ts';
+import { unusable } from '../../worker/usable.ts';
 import { readCatalogue } from '../catalogue-file.ts';
 import { EXIT } from '../failure.ts';
 import { type Finding, fine, problem } from './finding.ts';
@@ -29,7 +30,9 @@ export async function checkCatalogue(file: string, simulatorUrl: string | null):
   const devices = Object.keys(catalogue.devices).length;
   const used = new Set(Object.values(catalogue.devices).map((device) => device.connection));
   const connections = Object.values(catalogue.connections).filter(({ name }) => used.has(name));
+  const problems = unusable(catalogue);
   return [
+    ...problems.map((text) => problem('devices', EXIT.usage, text, `Take it out of ${file} for now.`)),
     fine('catalogue', `${file}: ${devices} ${devices === 1 ? 'device' : 'devices'}`),
     ...(await Promise.all(connections.map(checkConnection))),
   ];

@@ -5,14 +5,25 @@
 import { spawn } from 'node:child_process';
 
 const KILL_AFTER_MS = 8_000;
+/** A server that can't have its port says so within a second and ends. */
+const SERVING_AFTER_MS = 5_000;
 
 process.once('message', ({ program, args, env }) => {
-  const child = spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit'], env });
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'], env });
   child.once('error', (error) => {
     process.stderr.write(`${program}: ${error.message}\n`);
     process.exit(1);
   });
-  child.once('spawn', () => process.connected && process.send({ pid: child.pid }));
+  const tell = (message) => process.connected && process.send(message);
+  child.once('spawn', () => tell({ pid: child.pid }));
+  // The address alone proves nothing: somebody else's server may answer there. Its own banner comes once it listens.
+  const serving = setTimeout(() => tell({ serving: true }), SERVING_AFTER_MS);
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    process.stdout.write(text);
+    if (!/^(Temporal )?Server:/m.test(text)) return;
+    clearTimeout(serving);
+    tell({ serving: true });
+  });
   child.once('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)));
 
   const end = () => {

@@ -5,12 +5,13 @@ import { join } from 'node:path';
 /** One older file is kept, so a log takes at most twice this. */
 const ROTATE_AT_BYTES = 10_000_000;
 const WARN = 40;
+const ERROR = 50;
 const LINES_KEPT = 8;
 
 export interface PartLog {
   readonly file: string;
   write(chunk: string): void;
-  /** The last few lines, for telling why the process ended. */
+  /** The last few errors, else the last few lines: for telling why the process ended. */
   lastLines(): readonly string[];
 }
 
@@ -19,7 +20,8 @@ export function createPartLog(dataDir: string, name: string, onWarning: (text: s
   const file = join(dataDir, 'logs', `${name}.log`);
   let size = sizeOf(file);
   let rest = '';
-  const last: string[] = [];
+  let last: string[] = [];
+  let errors: string[] = [];
 
   const writeLine = (line: string): void => {
     if (size > ROTATE_AT_BYTES) {
@@ -29,8 +31,8 @@ export function createPartLog(dataDir: string, name: string, onWarning: (text: s
     appendFileSync(file, `${line}\n`);
     size += Buffer.byteLength(line) + 1;
     const { level, text } = readRecord(line);
-    last.push(text);
-    if (last.length > LINES_KEPT) last.shift();
+    last = [...last, text].slice(-LINES_KEPT);
+    if (level >= ERROR) errors = [...errors, text].slice(-LINES_KEPT);
     if (level >= WARN) onWarning(text);
   };
 
@@ -41,18 +43,24 @@ export function createPartLog(dataDir: string, name: string, onWarning: (text: s
       rest = lines.pop() ?? '';
       for (const line of lines) if (line.trim() !== '') writeLine(line);
     },
-    lastLines: () => (rest.trim() === '' ? last : [...last, rest]),
+    lastLines: () => (errors.length > 0 ? errors : rest.trim() === '' ? last : [...last, rest]),
   };
 }
 
-/** A line of pino (numeric level), or anything else, which is level 0. */
+/** A line of pino (numeric level) or of Temporal (level in words, reason under `error`); anything else is level 0. */
 function readRecord(line: string): { level: number; text: string } {
   if (!line.startsWith('{')) return { level: 0, text: line };
   try {
-    const record = JSON.parse(line) as { level?: unknown; msg?: unknown; err?: { message?: unknown } };
-    const reason = typeof record.err?.message === 'string' ? `: ${record.err.message}` : '';
-    const level = typeof record.level === 'number' ? record.level : 0;
-    return { level, text: typeof record.msg === 'string' ? `${record.msg}${reason}` : line };
+    const { level, msg, err, error } = JSON.parse(line) as {
+      level?: number | string;
+      msg?: string;
+      err?: { message?: string };
+      error?: string;
+    };
+    const reason = err?.message ?? error;
+    const text =
+      msg === undefined ? line : [msg, reason].filter((part) => typeof part === 'string').join(': ');
+    return { level: typeof level === 'number' ? level : level === 'ERROR' ? ERROR : 0, text };
   } catch {
     return { level: 0, text: line };
   }

@@ -4,29 +4,46 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { writeWhole } from '../data-folder.ts';
 
-export interface Ports {
-  readonly temporal: number;
-  readonly temporalUi: number;
-  readonly simulator: number;
+export interface TemporalPorts {
+  readonly server: number;
+  readonly ui: number;
+}
+
+interface Remembered {
+  readonly temporal?: TemporalPorts;
+  readonly simulator?: number;
 }
 
 /** Temporal's usual pair. Whoever else listens there keeps it; we move. */
-const PREFERRED: Ports = { temporal: 7233, temporalUi: 8233, simulator: 4100 };
+const USUAL: TemporalPorts = { server: 7233, ui: 8233 };
+const USUAL_SIMULATOR = 4100;
 
-/** The ports of the last start where they are still free, else the usual ones, else free ones; remembered in `dataDir`. */
-export async function choosePorts(dataDir: string): Promise<Ports> {
+/** The pair of the last start where it is still free, else the usual one, else a free one; remembered in `dataDir`. */
+export async function chooseTemporalPorts(dataDir: string): Promise<TemporalPorts> {
   const remembered = readRemembered(dataDir);
-  const [temporal, temporalUi] = (await freePair(remembered.temporal, remembered.temporalUi)) ??
-    (await freePair(PREFERRED.temporal, PREFERRED.temporalUi)) ?? [await anyFreePort(), await anyFreePort()];
-  const simulator = (await firstFree([remembered.simulator, PREFERRED.simulator])) ?? (await anyFreePort());
-  const ports = { temporal, temporalUi, simulator };
-  writeWhole(portsFile(dataDir), ports);
-  return ports;
+  for (const pair of [remembered.temporal, USUAL]) {
+    if (pair && (await areFree(pair))) return rememberTemporal(dataDir, pair);
+  }
+  return rememberTemporal(dataDir, { server: await anyFreePort(), ui: await anyFreePort() });
 }
 
-/** Forgets the ports of `dataDir`: somebody took one of them between our look and our start. */
-export function forgetPorts(dataDir: string): void {
-  writeWhole(portsFile(dataDir), {});
+export async function areFree({ server, ui }: TemporalPorts): Promise<boolean> {
+  return (await isFree(server)) && (await isFree(ui));
+}
+
+function rememberTemporal(dataDir: string, temporal: TemporalPorts): TemporalPorts {
+  writeWhole(portsFile(dataDir), { ...readRemembered(dataDir), temporal } satisfies Remembered);
+  return temporal;
+}
+
+/** As `chooseTemporalPorts`. */
+export async function chooseSimulatorPort(dataDir: string): Promise<number> {
+  const remembered = readRemembered(dataDir);
+  const candidates = [remembered.simulator, USUAL_SIMULATOR].filter((port) => port !== undefined);
+  const free = await Promise.all(candidates.map((port) => isFree(port)));
+  const simulator = candidates.find((_, index) => free[index]) ?? (await anyFreePort());
+  writeWhole(portsFile(dataDir), { ...readRemembered(dataDir), simulator } satisfies Remembered);
+  return simulator;
 }
 
 /** Can `host:port` be listened on right now? */
@@ -34,37 +51,24 @@ export async function isFree(port: number, host = '127.0.0.1'): Promise<boolean>
   return (await listenOnce(port, host)) !== undefined;
 }
 
-/** A port that is free right now and that no other call got shortly before. */
+/** A port that is free right now. */
 export async function anyFreePort(host = '127.0.0.1'): Promise<number> {
   const port = await listenOnce(0, host);
-  if (port === undefined) throw new Error(`No free port on ${host}.`);
+  if (port === undefined) throw new Error(`No port of ${host} can be listened on.`);
   return port;
 }
 
 const portsFile = (dataDir: string): string => join(dataDir, 'ports.json');
 
-function readRemembered(dataDir: string): Partial<Ports> {
+function readRemembered(dataDir: string): Remembered {
   try {
-    return JSON.parse(readFileSync(portsFile(dataDir), 'utf8')) as Partial<Ports>;
+    return JSON.parse(readFileSync(portsFile(dataDir), 'utf8')) as Remembered;
   } catch {
     return {};
   }
 }
 
-async function freePair(
-  first: number | undefined,
-  second: number | undefined,
-): Promise<[number, number] | undefined> {
-  if (first === undefined || second === undefined) return undefined;
-  return (await isFree(first)) && (await isFree(second)) ? [first, second] : undefined;
-}
-
-async function firstFree(ports: readonly (number | undefined)[]): Promise<number | undefined> {
-  for (const port of ports) if (port !== undefined && (await isFree(port))) return port;
-  return undefined;
-}
-
-/** The port that was listened on for a moment; undefined when it is taken. */
+/** The port that was listened on for a moment; undefined when it is taken, or `host` isn't ours. */
 function listenOnce(port: number, host: string): Promise<number | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

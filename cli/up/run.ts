@@ -1,38 +1,24 @@
 /** The composition root of `up`: in which order what starts, and that all of it ends. */
 import { appendFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { readCatalogue } from '../catalogue-file.ts';
+import { readUsableCatalogue } from '../catalogue-file.ts';
 import { catalogueFile } from '../catalogue-path.ts';
 import { type Holder, leaveDataFolder, type Ready, takeDataFolder, updateHolder } from '../data-folder.ts';
 import { EXIT, Failure } from '../failure.ts';
-import type { EngineFlags, ListenFlags, ServingFlags } from '../flags.ts';
-import { packageFile } from '../package-root.ts';
+import type { UpFlags } from '../flags.ts';
 import { processIdentity } from '../process-identity.ts';
 import { ensureSealKey } from '../seal-key.ts';
-import { prepareNamespace } from './namespace.ts';
-import { type Part, startPart } from './part.ts';
-import { createPartLog } from './part-log.ts';
-import { anyFreePort, choosePorts, isFree, type Ports } from './ports.ts';
-import { fetchTemporal, installedTemporal } from './temporal-program.ts';
-import { endOrphan, startTemporalServer } from './temporal-server.ts';
-
-export interface UpFlags extends EngineFlags, ListenFlags, ServingFlags {
-  readonly simulator: boolean;
-}
-
-/** What every step of the start needs to know. */
-interface Start {
-  readonly flags: UpFlags;
-  readonly dataDir: string;
-  readonly catalogue: string;
-  readonly namespace: string;
-  readonly ports: Ports;
-  readonly say: (text: string) => void;
-  readonly signal: AbortSignal;
-  /** In the order in which they were started. */
-  readonly parts: Part[];
-  readonly remember: (news: Partial<Holder>) => void;
-}
+import type { Part } from './part.ts';
+import {
+  engineArguments,
+  type Start,
+  servingArguments,
+  startRole,
+  startSimulator,
+  startTemporal,
+} from './parts.ts';
+import { anyFreePort, isFree } from './ports.ts';
+import { endOrphan } from './temporal-server.ts';
 
 /** Runs until Ctrl-C, SIGTERM or SIGHUP. Throws a `Failure`, with nothing left running, when it can't start. */
 export async function runUp(flags: UpFlags): Promise<void> {
@@ -46,9 +32,8 @@ export async function runUp(flags: UpFlags): Promise<void> {
   const parts: Part[] = [];
   try {
     await endOrphan(dead?.temporalProcess ?? null, say);
-    const ports = await choosePorts(dataDir);
     const namespace = flags.namespace ?? 'default';
-    const start = { flags, dataDir, catalogue, namespace, ports, say, signal: asked.signal, parts, remember };
+    const start = { flags, dataDir, catalogue, namespace, say, signal: asked.signal, parts, remember };
     const ready = await Promise.race([startAll(start), asked.promise]);
     if (ready !== 'asked') {
       remember({ ready });
@@ -63,20 +48,24 @@ export async function runUp(flags: UpFlags): Promise<void> {
   process.exit(EXIT.asAsked);
 }
 
-async function startAll(start: Start): Promise<Ready> {
-  const { flags, ports, parts } = start;
-  ensureSealKey(start.dataDir);
-  const mcpPort = await portForMcp(flags);
-  const simulatorUrl = flags.simulator ? `http://127.0.0.1:${ports.simulator}` : (flags.simulatorUrl ?? null);
-  start.remember({ simulatorUrl });
-  // Every problem of the catalogue is told before anything runs.
-  await readCatalogue(start.catalogue, simulatorUrl, start.say);
+/** Stands for the simulator's while only the form of the catalogue matters. */
+const SOME_URL = 'http://127.0.0.1';
 
-  const address = flags.temporal ?? (await startTemporal(start));
-  const simulator = flags.simulator
-    ? [startRole(start, 'simulator', ['--port', String(ports.simulator)])]
-    : [];
-  parts.push(...simulator);
+async function startAll(start: Start): Promise<Ready> {
+  const { flags, dataDir, parts } = start;
+  ensureSealKey(dataDir);
+  const mcpPort = await portForMcp(flags);
+  // Every problem of the catalogue is told before anything runs. Where the simulator will listen is no part of it yet.
+  const { simulatorUrl: elsewhere = null } = flags;
+  await readUsableCatalogue(start.catalogue, flags.simulator ? SOME_URL : elsewhere, start.say);
+
+  const [{ address, ui }, simulatorUrl, { prepareNamespace }] = await Promise.all([
+    flags.temporal === undefined ? startTemporal(start) : { address: flags.temporal, ui: null },
+    flags.simulator ? startSimulator(start) : elsewhere,
+    // Loaded only now, while the first processes start.
+    import('./namespace.ts'),
+  ]);
+  start.remember({ simulatorUrl });
   await prepareNamespace({
     address,
     namespace: start.namespace,
@@ -85,78 +74,18 @@ async function startAll(start: Start): Promise<Ready> {
   });
 
   const engine = engineArguments(start, address, simulatorUrl);
-  parts.push(startRole(start, 'worker', engine));
-  parts.push(startRole(start, 'serve', [...engine, ...servingArguments(flags, mcpPort)]));
+  startRole(start, 'worker', engine);
+  startRole(start, 'serve', [...engine, ...servingArguments(flags, mcpPort)]);
   await Promise.all(parts.map((part) => part.ready));
 
   const origin = `http://${flags.host.includes(':') ? `[${flags.host}]` : flags.host}:${mcpPort}`;
-  const temporalUi = flags.temporal === undefined ? `http://127.0.0.1:${ports.temporalUi}` : null;
   return {
     mcp: `${origin}/mcp`,
     console: `${origin}/`,
-    temporalUi,
+    temporalUi: ui,
     temporal: address,
     namespace: start.namespace,
   };
-}
-
-/** Our own Temporal; resolves to its address as soon as its process runs. */
-async function startTemporal({
-  dataDir,
-  namespace,
-  ports,
-  say,
-  signal,
-  parts,
-  remember,
-}: Start): Promise<string> {
-  const program = (await installedTemporal(dataDir, say)) ?? (await fetchTemporal(dataDir, say, signal));
-  say(
-    `Temporal ${program.version} (${program.found}) on 127.0.0.1:${ports.temporal}, its data in ${dataDir}`,
-  );
-  const server = startTemporalServer({
-    program: program.file,
-    dataDir,
-    namespace,
-    ports,
-    log: createPartLog(dataDir, 'temporal', () => {}),
-    say,
-    onProcess: (temporalProcess) => remember({ temporalProcess }),
-  });
-  parts.push(server);
-  await server.ready;
-  return `127.0.0.1:${ports.temporal}`;
-}
-
-function startRole({ dataDir, say }: Start, role: string, args: readonly string[]): Part {
-  return startPart({
-    name: role,
-    argv: [packageFile('bin/readback.mjs'), role, ...args],
-    log: createPartLog(dataDir, role, (text) => say(`${role}: ${text}`)),
-    say,
-    isReady: (message) => (message as { ready?: unknown }).ready === true,
-  });
-}
-
-function engineArguments(
-  { dataDir, catalogue, namespace }: Start,
-  address: string,
-  simulatorUrl: string | null,
-) {
-  return [
-    ...['--temporal', address, '--namespace', namespace],
-    ...['--catalogue', catalogue, '--data-dir', dataDir],
-    ...(simulatorUrl === null ? [] : ['--simulator-url', simulatorUrl]),
-  ];
-}
-
-function servingArguments(flags: UpFlags, mcpPort: number): string[] {
-  return [
-    ...['--port', String(mcpPort), '--host', flags.host],
-    ...['--task-grace', `${flags.taskGrace}ms`, '--sync-wait', `${flags.syncWait}ms`],
-    ...(flags.approval ? ['--approval', flags.approval] : []),
-    ...(flags.deviceHeader ? ['--device-header'] : []),
-  ];
 }
 
 /** Agents know this port: it is never changed behind their back. */

@@ -6,7 +6,7 @@ import { type Holder } from '../data-folder.ts';
 import { processIdentity } from '../process-identity.ts';
 import { type Part, startPart } from './part.ts';
 import type { PartLog } from './part-log.ts';
-import type { Ports } from './ports.ts';
+import type { TemporalPorts } from './ports.ts';
 
 const GUARD = fileURLToPath(new URL('./guard.mjs', import.meta.url));
 const END_WITHIN_MS = 10_000;
@@ -15,14 +15,14 @@ export interface TemporalServerOptions {
   readonly program: string;
   readonly dataDir: string;
   readonly namespace: string;
-  readonly ports: Ports;
+  readonly ports: TemporalPorts;
   readonly log: PartLog;
   readonly say: (text: string) => void;
   /** Called with each server process that was started. */
   readonly onProcess: (server: Holder['temporalProcess']) => void;
 }
 
-/** Starts the server; `ready` of the result only says that the program runs, not yet that it answers. */
+/** Starts the server; `ready` of the result means that it has its ports and listens. */
 export function startTemporalServer(options: TemporalServerOptions): Part {
   mkdirSync(options.dataDir, { recursive: true });
   let server: Holder['temporalProcess'] = null;
@@ -34,11 +34,12 @@ export function startTemporalServer(options: TemporalServerOptions): Part {
     onSpawn: (guard) =>
       guard.send({ program: options.program, args: serverArguments(options), env: environment() }),
     isReady: (message) => {
-      const pid = (message as { pid?: unknown }).pid;
-      if (typeof pid !== 'number') return false;
-      server = { pid, identity: processIdentity(pid) ?? '' };
-      options.onProcess(server);
-      return true;
+      const { pid, serving } = message as { pid?: number; serving?: boolean };
+      if (pid !== undefined) {
+        server = { pid, identity: processIdentity(pid) ?? '' };
+        options.onProcess(server);
+      }
+      return serving === true;
     },
     // The guard may have been killed alone: then the server it guarded still holds the database.
     onDeath: () => signalServer(server, 'SIGKILL'),
@@ -74,7 +75,7 @@ function signalServer(server: Holder['temporalProcess'], signal: NodeJS.Signals 
 function serverArguments({ dataDir, namespace, ports }: TemporalServerOptions): string[] {
   return [
     ...['server', 'start-dev', '--ip', '127.0.0.1'],
-    ...['--port', String(ports.temporal), '--ui-port', String(ports.temporalUi)],
+    ...['--port', String(ports.server), '--ui-port', String(ports.ui)],
     ...['--db-filename', resolve(join(dataDir, 'temporal.db'))],
     // What has been acknowledged survives a loss of power, and writes don't wait for readers.
     ...['--sqlite-pragma', 'journal_mode=wal', '--sqlite-pragma', 'synchronous=full'],

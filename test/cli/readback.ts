@@ -44,6 +44,7 @@ export async function endOf(child: ChildProcess): Promise<Ended> {
 export interface Up {
   readonly process: ChildProcess;
   readonly ready: {
+    readonly ready: boolean;
     readonly mcp: string;
     readonly console: string;
     readonly temporalUi: string;
@@ -85,7 +86,10 @@ export async function startUp(
     void ended.then((code) => fail(`ended with ${code}`));
     void Promise.race([ended, once(up.stdout!, 'data')]).finally(() => clearTimeout(late));
   });
-  return { process: up, ready: JSON.parse(stdout) as Up['ready'], said: () => ({ stdout, stderr }), ended };
+  const ready = JSON.parse(stdout) as Up['ready'];
+  // A failure is told on stdout too.
+  if (!ready.ready) throw new Error(`did not start: ${stdout}${stderr}`);
+  return { process: up, ready, said: () => ({ stdout, stderr }), ended };
 }
 
 /** PATH with a `temporal` on it, so that no `up` has to fetch one. */

@@ -135,12 +135,22 @@ describe('`readback up` beside others', { timeout: 240_000 }, () => {
     const up = await startUp(dataDir);
     assert.notEqual(up.ready.temporal, '127.0.0.1:7233');
     assert.equal(
-      (readJson(join(dataDir, 'ports.json')) as { temporal: number }).temporal,
+      (readJson(join(dataDir, 'ports.json')) as { temporal: { server: number } }).temporal.server,
       Number(up.ready.temporal.split(':')[1]),
     );
     up.process.kill('SIGINT');
     assert.equal(await up.ended, 0);
     other?.close();
+  });
+
+  it('never shares a Temporal with another one that starts in the same moment', async () => {
+    const dataDirs = ['first', 'second'].map((name) => join(folder.path, name));
+    const ups = await Promise.all(dataDirs.map((path) => startUp(path)));
+    assert.notEqual(ups[0]?.ready.temporal, ups[1]?.ready.temporal);
+    for (const up of ups) {
+      up.process.kill('SIGINT');
+      assert.equal(await up.ended, 0, up.said().stderr);
+    }
   });
 
   it('refuses an MCP port that is taken, and starts nothing', async () => {

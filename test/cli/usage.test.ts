@@ -153,6 +153,28 @@ devices:
     assert.doesNotMatch(stderr, /^\s+at /m);
   });
 
+  it('ends `up` with 2, naming the devices, where it asks for what Readback cannot do yet', async () => {
+    const file = join(folder.path, 'later.yaml');
+    writeFileSync(
+      file,
+      `version: 1
+connections: { broker: { kind: mqtt, url: "mqtt://127.0.0.1:1883" } }
+devices:
+  desk-lamp:
+    connection: broker
+    send: { topic: "zigbee2mqtt/desk/set" }
+    read: { topic: "zigbee2mqtt/desk" }
+    fields: { power: onoff }
+`,
+    );
+    const dataDir = join(folder.path, 'later-data');
+    const { code, stderr } = await readback(['up', '--catalogue', file, '--data-dir', dataDir], inFolder);
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, /"broker" is of kind mqtt.*desk-lamp/);
+    const doctor = await readback(['doctor', '--catalogue', file, '--data-dir', dataDir, '--json'], inFolder);
+    assert.match(doctor.stdout, /"check":"devices","status":"problem"[^}]*desk-lamp/);
+  });
+
   it('ends `up` with 2 when the file is not there', async () => {
     const { code, stderr } = await readback(['up', '--catalogue', 'absent.yaml'], inFolder);
     assert.equal(code, 2);
