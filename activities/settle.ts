@@ -60,7 +60,8 @@ function questionOf(device: DeviceDefinition, input: SettleInput): SettleQuestio
     if (field !== undefined) fields[name] = field;
   }
   const { request, readings, policy, sentAt } = input;
-  return { desired: request.desired, fields, before: readings, policy, sentAt };
+  const patienceMs = request.deliverWithinMs;
+  return { desired: request.desired, fields, before: readings, policy, sentAt, patienceMs };
 }
 
 async function readOnce(

@@ -55,7 +55,7 @@ export interface FieldResult {
   readonly verdict: Verdict;
   /** The device stored its nearest step. */
   readonly adjusted: boolean;
-  /** One sentence for people: `asked 80 %, stopped at 50 %`. */
+  /** One sentence for people: `asked 80 %, got 50 %`. */
   readonly detail: string;
 }
 

@@ -1,6 +1,7 @@
 /** The series of one field since a send: what it showed, for how long, and whether that was what was asked. Bounded. */
 import type { FieldDefinition } from './catalogue/definition.ts';
 import { type Comparison, compare, sameValue } from './comparison.ts';
+import { shownValue } from './device-scale.ts';
 import type { Sample } from './exchange.ts';
 import type { SampleRun } from './outcome.ts';
 import type { Reading, Value } from './values.ts';
@@ -17,13 +18,15 @@ export interface Track {
   readonly runs: readonly SampleRun[];
   /** Runs left out of the middle, to keep the story small. */
   readonly dropped: number;
-  /** How often a readable value gave way to another one. */
-  readonly changes: number;
+  /** How often a readable value gave way to another one; numbers that go on in one direction have changed once. */
+  readonly swings: number;
+  /** In which direction a number went last: -1 or 1; 0: it hasn't, or it is no number. */
+  readonly heading: number;
   /** The present unbroken stretch of readings equal to the desired value. */
   readonly matching: Stretch | null;
   /** The present unbroken stretch of one value. */
   readonly holding: Stretch | null;
-  /** Reads in the longest stretch at the desired value that the device has left again. */
+  /** Reads in the longest stretch at the desired value that the device has left again; 0 once that turned out to be an echo. */
   readonly reachedReads: number;
   readonly moved: boolean;
   readonly adjusted: boolean;
@@ -45,7 +48,8 @@ const RUNS_KEPT_LAST = 14;
 export const EMPTY_TRACK: Track = {
   runs: [],
   dropped: 0,
-  changes: 0,
+  swings: 0,
+  heading: 0,
   matching: null,
   holding: null,
   reachedReads: 0,
@@ -66,13 +70,15 @@ export function withSample(track: Track, aim: Aim, sample: Sample): Track {
 
   const comparison = compareWithConfirm(aim, reading, sample);
   const matches = comparison === 'equal' || comparison === 'adjusted';
+  const heading = headingOf(track, field, reading.value);
   const continues = track.last !== null && sameValue(field, track.last.value, reading.value);
   return {
     ...base,
-    changes: track.changes + (track.last !== null && !continues ? 1 : 0),
+    swings: track.swings + (continues || track.last === null || onward(track, heading) ? 0 : 1),
+    heading,
     matching: matches ? extend(track.matching, reading.value, sample.at) : null,
     holding: extend(continues ? track.holding : null, reading.value, sample.at),
-    reachedReads: matches ? track.reachedReads : reached(track),
+    reachedReads: matches ? track.reachedReads : setsOut(track, aim, reading.value) ? 0 : reached(track),
     moved: track.moved || (before?.kind === 'value' && !sameValue(field, before.value, reading.value)),
     adjusted: comparison === 'adjusted',
     last: { value: reading.value, at: sample.at },
@@ -86,6 +92,24 @@ export function readingOf(sample: Sample, field: string): Reading {
 function compareWithConfirm({ field, desired }: Aim, reading: Reading, sample: Sample): Comparison {
   const confirmed = field.confirm === null || sample.confirmed[field.name] === true;
   return confirmed ? compare(field, desired, reading) : 'unequal';
+}
+
+function headingOf({ last, heading }: Track, field: FieldDefinition, value: Value): number {
+  if (typeof value !== 'number' || typeof last?.value !== 'number') return 0;
+  return sameValue(field, last.value, value) ? heading : Math.sign(value - last.value);
+}
+
+const onward = (track: Track, heading: number): boolean => heading !== 0 && heading === track.heading;
+
+/**
+ * A device that begins its way to the desired value had not been there, whatever it showed before: that was an echo.
+ * Numbers come nearer without arriving; other values leave the one from before.
+ */
+function setsOut({ last }: Track, { field, desired, before }: Aim, value: Value): boolean {
+  if (last === null || sameValue(field, last.value, value)) return false;
+  if (typeof desired === 'number' && typeof value === 'number' && typeof last.value === 'number')
+    return Math.abs(value - desired) < Math.abs(last.value - desired);
+  return before?.kind === 'value' && sameValue(field, before.value, last.value);
 }
 
 /** Reads in the longest stretch at the desired value, the present one included. */
@@ -108,7 +132,7 @@ function appendRun(track: Track, run: SampleRun, field: FieldDefinition): Pick<T
     last !== undefined &&
     (last.value === null || run.value === null
       ? last.value === run.value && last.note === run.note
-      : sameValue(field, last.value, run.value));
+      : shownValue(field, last.value) === shownValue(field, run.value));
   if (same) {
     const longer = { ...last, lastAt: run.lastAt, reads: last.reads + 1 };
     return { runs: [...track.runs.slice(0, -1), longer], dropped: track.dropped };

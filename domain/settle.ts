@@ -21,11 +21,15 @@ export interface SettleQuestion {
   readonly policy: SettlePolicy;
   /** When the last send ended, epoch ms: the deadline runs from here. */
   readonly sentAt: number;
+  /** Pauses that the API itself asks for put the deadline off by at most so much in all. */
+  readonly patienceMs: number;
 }
 
 export interface SettleStory {
   readonly reads: number;
   readonly lastSample: Sample | null;
+  /** Time in which the API let nothing be read, ms. */
+  readonly pausedMs: number;
   readonly tracks: Readonly<Record<string, Track>>;
 }
 
@@ -43,9 +47,9 @@ export type Judgement =
 /** Two reads at the desired value are more than an echo: leaving it again is somebody's doing. */
 const READS_THAT_COUNT_AS_REACHED = 2;
 /** A device that changed its mind this often is not still, however its last reads look. */
-const CHANGES_OF_A_RESTLESS_DEVICE = 4;
+const SWINGS_OF_A_RESTLESS_DEVICE = 4;
 
-export const emptyStory: SettleStory = { reads: 0, lastSample: null, tracks: {} };
+export const emptyStory: SettleStory = { reads: 0, lastSample: null, pausedMs: 0, tracks: {} };
 
 export function absorb(question: SettleQuestion, story: SettleStory, sample: Sample): SettleStory {
   const tracks: Record<string, Track> = {};
@@ -55,12 +59,15 @@ export function absorb(question: SettleQuestion, story: SettleStory, sample: Sam
     const aim = { field, desired, before: question.before[name] };
     tracks[name] = withSample(story.tracks[name] ?? EMPTY_TRACK, aim, sample);
   }
-  return { reads: story.reads + 1, lastSample: sample, tracks };
+  const last = story.lastSample;
+  const paused = last === null || last.retryAfterMs === null ? 0 : Math.max(0, sample.at - last.at);
+  return { reads: story.reads + 1, lastSample: sample, pausedMs: story.pausedMs + paused, tracks };
 }
 
 /**
  * Enough seen? Done when every field is verified, or when the deadline is over. A value that turned right just before
- * the deadline still gets its stable window: stopping there would call a success unsettled.
+ * the deadline still gets its stable window: stopping there would call a success unsettled. So does one that could be
+ * read only then: a single reading tells neither "unchanged" nor "unsettled".
  */
 export function judge(question: SettleQuestion, story: SettleStory, now: number): Judgement {
   const { policy, sentAt } = question;
@@ -73,16 +80,22 @@ export function judge(question: SettleQuestion, story: SettleStory, now: number)
   }
   const fields = Object.values(question.fields);
   if (fields.every((field) => isVerified(question, story, field))) return done(question, story, now);
-  const deadline = sentAt + policy.withinMs;
-  const confirming =
-    fields.every((field) => story.tracks[field.name]?.matching != null) && !isRestrained(story);
-  const latest = confirming ? deadline + policy.stableMs + policy.everyMs : deadline;
+  const deadline = sentAt + policy.withinMs + putOff(question, story);
+  const tracks = fields.map((field) => story.tracks[field.name] ?? EMPTY_TRACK);
+  const confirming = tracks.every((track) => track.matching !== null) && !isRestrained(story);
+  const firstSeen = tracks.every((track) => isFirstSeen(policy, track));
+  const latest = confirming || firstSeen ? deadline + policy.stableMs + policy.everyMs : deadline;
   if (now >= latest) return done(question, story, now);
   return {
     kind: 'wait',
     nextReadAt: nextReadAt(question, story, now, latest),
     note: progress(question, story, now),
   };
+}
+
+/** Nothing is learnt while the API lets nothing be read, so that time isn't the device's to answer for. */
+function putOff({ patienceMs }: SettleQuestion, { pausedMs, lastSample }: SettleStory): number {
+  return Math.min(patienceMs, pausedMs + (lastSample?.retryAfterMs ?? 0));
 }
 
 /** The API may ask for a pause; else the next read is due one interval after the last, and the last one at the deadline. */
@@ -108,6 +121,10 @@ function isVerified(question: SettleQuestion, story: SettleStory, field: FieldDe
 
 const isStable = (policy: SettlePolicy, stretch: Stretch): boolean =>
   stretch.reads >= policy.reads && stretch.until - stretch.since >= policy.stableMs;
+
+/** One value so far, and not for long enough to say that the device stands still. */
+const isFirstSeen = (policy: SettlePolicy, { swings, holding }: Track): boolean =>
+  swings === 0 && holding !== null && !isStable(policy, holding);
 
 function done(question: SettleQuestion, story: SettleStory, now: number): Judgement {
   const fields: Record<string, FieldVerdict> = {};
@@ -135,8 +152,11 @@ function fieldVerdict(
     detail,
   });
   const lastReading = story.lastSample === null ? undefined : readingOf(story.lastSample, field.name);
+  const word = lastReading?.kind === 'unreadable' ? lastReading.word : undefined;
 
   if (lastReading?.kind === 'notApplicable') return say('notApplicable', lastReading.why);
+  if (word !== undefined && story.lastSample?.moving === true)
+    return say('unsettled', `asked ${asked}, still ${word} after ${took}`);
   if (track.last === null || isTooOld(question, story, track.last.at)) {
     const why = lastReading?.kind === 'unreadable' ? lastReading.why : 'no reading';
     return say('unreadable', `asked ${asked}; no usable reading: ${why}`);
@@ -153,11 +173,13 @@ function fieldVerdict(
   if (story.lastSample?.moving === true)
     return say('unsettled', `asked ${asked}, still moving after ${took}, last at ${shown}`);
   const still = track.holding !== null && isStable(question.policy, track.holding);
-  const restless = track.changes >= CHANGES_OF_A_RESTLESS_DEVICE;
+  const restless = track.swings >= SWINGS_OF_A_RESTLESS_DEVICE;
   if (!still || track.matching !== null || restless) {
     return say('unsettled', `asked ${asked}, not steady after ${took}, last at ${shown}`);
   }
   // From here on the device stands still, and not as asked.
+  const alarm =
+    faults.length === 0 ? '' : `; the device reports ${faults.join(', ')}, and a person is needed`;
   if (
     field.confirm !== null &&
     field.read !== null &&
@@ -169,8 +191,8 @@ function fieldVerdict(
     return say('superseded', `reached ${asked}, then ${shown}`);
   const knownBefore = question.before[field.name]?.kind === 'value';
   if (knownBefore && !track.moved)
-    return say('unchanged', `acknowledged, but still ${shown} after ${story.reads} reads`);
-  return say('different', `asked ${asked}, stopped at ${shown}`);
+    return say('unchanged', `acknowledged, but still ${shown} after ${story.reads} reads${alarm}`);
+  return say('different', `asked ${asked}, got ${shown}${alarm}`);
 }
 
 /** A reading from before a long silence says nothing about now. */

@@ -10,5 +10,6 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 /** What one read says about one field. Absent, null, "", "unknown", "unavailable" and NaN are `unreadable`, never equal to anything. */
 export type Reading =
   | { readonly kind: 'value'; readonly value: Value }
-  | { readonly kind: 'unreadable'; readonly why: string }
+  /** `word`: the device's own single word, where it is none that the field knows, e.g. `opening` for a door. */
+  | { readonly kind: 'unreadable'; readonly why: string; readonly word?: string }
   | { readonly kind: 'notApplicable'; readonly why: string };

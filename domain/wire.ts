@@ -58,11 +58,11 @@ function byType(field: FieldDefinition, raw: string | number | boolean): Reading
       const derived = field.values?.some(({ accepts }) => accepts.some(isRange)) ?? false;
       if (!derived && ON.includes(text(raw))) return { kind: 'value', value: 'on' };
       if (!derived && OFF.includes(text(raw))) return { kind: 'value', value: 'off' };
-      return unreadable(`${quoted(raw)} is neither on nor off`);
+      return otherWord(raw, 'is neither on nor off');
     }
     case 'enum': {
       const known = (field.values ?? []).map(({ value }) => value);
-      return unreadable(`${quoted(raw)} is none of ${known.join(' | ')}`);
+      return otherWord(raw, `is none of ${known.join(' | ')}`);
     }
     case 'text':
       return { kind: 'value', value: String(raw).slice(0, MAX_TEXT_LENGTH) };
@@ -125,6 +125,12 @@ function means(raw: string | number | boolean, invalid: Value): boolean {
 
 function text(scalar: string | number | boolean): string {
   return String(scalar).trim().toLowerCase();
+}
+
+/** None of the field's values, and yet it may say what the device is doing (`opening`). Only a single word is told on. */
+function otherWord(raw: string | number | boolean, why: string): Reading {
+  const reading = { kind: 'unreadable', why: `${quoted(raw)} ${why}` } as const;
+  return typeof raw === 'string' && /^[\p{L}_-]{1,32}$/u.test(raw) ? { ...reading, word: raw } : reading;
 }
 
 function unreadable(why: string): Reading {

@@ -40,6 +40,7 @@ export function question(
       ...policy,
     },
     sentAt: SENT_AT,
+    patienceMs: 60_000,
   };
 }
 

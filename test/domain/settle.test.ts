@@ -42,6 +42,20 @@ describe('one field, read once a second for ten seconds', () => {
       { before: 19, policy: { stableMs: 5000 } },
     ],
     [
+      'is different when it echoed what was asked, set out from the old value and stopped short',
+      80,
+      [80, 80, 40, 45, 50, 55],
+      'different',
+      { before: 40, field: percent('position'), policy: { stableMs: 3000 } },
+    ],
+    [
+      'is superseded when it was reached after an echo, and then left',
+      21,
+      [21, 21, 19, 20, 21, 21, 19],
+      'superseded',
+      { before: 19, policy: { stableMs: 3000, withinMs: 12_000 } },
+    ],
+    [
       'is unsettled while it moves at the deadline',
       80,
       [41, 42, 43],
@@ -165,6 +179,83 @@ describe('one field, read once a second for ten seconds', () => {
     );
     const judgement = judge(asking, story, SENT_AT + 1000);
     assert.equal(judgement.kind === 'wait' && judgement.nextReadAt, SENT_AT + 5000);
+  });
+});
+
+describe('a device that says in a word of its own what it is doing', () => {
+  const door = choice('door', { open: 'open', closed: 'closed' });
+  const opening = (at: number, moving: boolean): Sample =>
+    sample(at, 'door', null, {
+      moving,
+      fields: {
+        door: { kind: 'unreadable', why: '"opening" is none of open | closed', word: 'opening' },
+      },
+    });
+  const verdictOf = (moving: boolean) => {
+    const asking = question('open', { field: door, before: 'closed' });
+    let story = emptyStory;
+    for (let second = 1; second <= 10; second += 1)
+      story = absorb(asking, story, opening(SENT_AT + second * 1000, moving));
+    const judgement = judge(asking, story, SENT_AT + 10_000);
+    return judgement.kind === 'done' ? judgement.fields['door'] : undefined;
+  };
+
+  it('is unsettled while that word means that it moves', () => {
+    const { verdict, detail, observed } = verdictOf(true) ?? {};
+    assert.deepEqual(
+      [verdict, detail, observed],
+      ['unsettled', 'asked open, still opening after 10 s', null],
+    );
+  });
+
+  it('is unreadable when nothing says what the word means', () => {
+    assert.equal(verdictOf(false)?.verdict, 'unreadable');
+  });
+});
+
+describe('a fault', () => {
+  it('is named also where the value is not as asked', () => {
+    const lock = choice('lock', { locked: 'L', unlocked: 'U' });
+    const { verdict, detail } = play('locked', ['unlocked'], {
+      field: lock,
+      before: 'unlocked',
+      fault: [true],
+    });
+    assert.equal(verdict, 'unchanged');
+    assert.match(detail, /still unlocked after 10 reads; the device reports jammed, and a person is needed/);
+  });
+});
+
+describe('an API that lets nothing be read for a while', () => {
+  const asking = question(26, { before: 24, policy: { withinMs: 5000 } });
+  const limited = (at: number, retryAfterMs: number): Sample =>
+    sample(at, 'temperature', null, { trouble: 'the request limit is used up', retryAfterMs });
+  /** Reads when it is told to, for as long as it is told to. */
+  const readOn = (first: Sample, then: (at: number) => Sample) => {
+    let story = absorb(asking, emptyStory, first);
+    for (let reads = 1; reads < 100; reads += 1) {
+      const at: number = story.lastSample?.at ?? 0;
+      const judgement = judge(asking, story, at);
+      if (judgement.kind === 'done') return { at, verdict: judgement.fields['temperature']?.verdict };
+      story = absorb(asking, story, then(judgement.nextReadAt));
+    }
+    throw new Error('never decided');
+  };
+
+  it('puts the deadline off by that while', () => {
+    const { verdict } = readOn(limited(SENT_AT + 1000, 30_000), (at) => sample(at, 'temperature', 26));
+    assert.equal(verdict, 'verified');
+  });
+
+  it('does not make a device unsettled that could be read only at the end', () => {
+    const { verdict } = readOn(limited(SENT_AT + 5000, 30_000), (at) => sample(at, 'temperature', 24));
+    assert.equal(verdict, 'unchanged');
+  });
+
+  it('puts it off by no more than the patience of the command', () => {
+    const { verdict, at } = readOn(limited(SENT_AT + 1000, 30_000), (when) => limited(when, 30_000));
+    assert.equal(verdict, 'unreadable');
+    assert.equal(at, SENT_AT + 5000 + asking.patienceMs);
   });
 });
 
