@@ -166,6 +166,11 @@ export interface Commands {
     viewer: Viewer,
     options: { timeoutMs: number; signal?: AbortSignal; until?: (snapshot: CommandSnapshot) => boolean },
   ): Promise<CommandSnapshot | undefined>;
+  /**
+   * The command now and after every change, pushed by Temporal; the same may come twice. Ends with the command, or when
+   * the signal aborts; at once where it is unknown or not yours. Throws `EngineUnreachable`.
+   */
+  changes(commandId: string, viewer: Viewer, signal: AbortSignal): AsyncIterable<CommandSnapshot>;
   /** Asks the workflow to stop. false: as for an unknown id. Cancelling an ended command changes nothing and is true. */
   cancel(commandId: string, viewer: Viewer): Promise<boolean>;
   /** Newest first. */

@@ -14,7 +14,7 @@ import {
   type Viewer,
 } from './commands.ts';
 import { ask, demand } from './engine.ts';
-import { follow } from './follow.ts';
+import { changes, follow } from './follow.ts';
 import { createKnownCommands } from './known-commands.ts';
 import { dryRun, readState } from './reads.ts';
 import { retentionOf } from './set-up.ts';
@@ -67,6 +67,8 @@ export async function createTemporalCommands({
     get,
     wait: async (commandId, viewer, { timeoutMs, signal, until = hasEnded }) =>
       await follow(client, commandId, () => get(commandId, viewer), { timeoutMs, signal, until }),
+    changes: (commandId, viewer, signal) =>
+      changes(client, commandId, () => get(commandId, viewer), hasEnded, signal),
     async cancel(commandId, viewer) {
       const snapshot = await get(commandId, viewer);
       if (snapshot === undefined) return false;

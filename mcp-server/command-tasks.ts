@@ -23,6 +23,10 @@ export function commandTasks(commands: Commands, options: McpOptions): TaskStore
     update: (taskId, principal, responses) =>
       commands.answer(taskId, viewerOf({ principal }), responses, 'form'),
     cancel: (taskId, principal) => commands.cancel(taskId, viewerOf({ principal })),
+    async *changes(taskId, principal, signal) {
+      for await (const snapshot of commands.changes(taskId, viewerOf({ principal }), signal))
+        yield taskOf(snapshot, Date.now(), options);
+    },
   };
 }
 

@@ -21,6 +21,11 @@ export interface TaskStore {
   /** Only keys that are outstanding arrive here, with the client's responses as they came. */
   update(taskId: string, principal: string, responses: Readonly<Record<string, unknown>>): Promise<boolean>;
   cancel(taskId: string, principal: string): Promise<boolean>;
+  /**
+   * The task now and after every change; the same may come twice. Ends with the task, or when the signal aborts; at once
+   * where it doesn't exist. Rejects only when it can't be reached.
+   */
+  changes(taskId: string, principal: string, signal: AbortSignal): AsyncIterable<TaskSnapshot>;
 }
 
 export interface TasksParts {
