@@ -29,6 +29,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     '@temporalio/client',
     '@temporalio/common',
     '@temporalio/proto',
+    'zod',
     'node:*',
   ],
   'mcp-server': ['domain', 'commands', '@modelcontextprotocol/*', 'hono', '@hono/*', 'pino', 'zod', 'node:*'],
