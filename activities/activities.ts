@@ -7,11 +7,13 @@ import { readState, rehearse } from './read-state.ts';
 import { send } from './send.ts';
 import { settle } from './settle.ts';
 import { createTakeTurn } from './take-turn.ts';
+import { wake } from './wake.ts';
 
 export function createActivities(dependencies: ActivityDependencies): Activities {
   return {
     takeTurn: createTakeTurn(dependencies),
     lookAgain: (input) => lookAgain(dependencies, input),
+    wake: (input) => wake(dependencies, input),
     send: (input) => send(dependencies, input),
     settle: (input) => settle(dependencies, input),
     checkSeal: async (input) => checkSeal(dependencies, input),

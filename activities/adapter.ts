@@ -36,6 +36,12 @@ export interface DeviceAdapter {
     options: { readonly idempotencyKey: string; readonly signal: AbortSignal },
   ): Promise<SendResult>;
 
+  /**
+   * Asks a sleeping device to wake (`wake.request`), exactly once. How the API took it, as for a send;
+   * whether the device is awake only a read tells.
+   */
+  wake(device: DeviceDefinition, signal: AbortSignal): Promise<SendResult>;
+
   /** Limits the device itself declares beyond the catalogue's (e.g. Home Assistant's min_temp). null: the desired values fit. */
   objection(device: DeviceDefinition, desired: Desired, read: ReadResult): string | null;
 }

@@ -1,8 +1,29 @@
 /** One read of a device outside any command's settling: baseline, state, dry run. */
 import { Context } from '@temporalio/activity';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { DeviceDefinition } from '../domain/catalogue/definition.ts';
+import { FAILURE } from '../workflows/messages.ts';
 import type { ReadResult } from './adapter.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+
+/**
+ * The same for a command, which can wait: while the API lets nothing be read, throws the benign failure that brings
+ * this attempt back when it may be. A reading that wasn't made must not pass for an unreadable device.
+ */
+export async function patientBaseline(
+  dependencies: ActivityDependencies,
+  device: DeviceDefinition,
+): Promise<ReadResult> {
+  const read = await baseline(dependencies, device);
+  const { trouble, retryAfterMs } = read.sample;
+  if (trouble === null || retryAfterMs === null) return read;
+  throw ApplicationFailure.create({
+    message: trouble,
+    type: FAILURE.waitingForApi,
+    nextRetryDelay: Math.max(1, retryAfterMs),
+    category: ApplicationFailureCategory.BENIGN,
+  });
+}
 
 /** Asks the device for a fresh report first, where its definition says how. Never throws but when cancelled. */
 export async function baseline(

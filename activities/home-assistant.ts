@@ -54,6 +54,7 @@ export function homeAssistantAdapter(
     },
 
     refresh: entities.refresh,
+    wake: entities.wake,
 
     async send(device, step, desired, current, options) {
       if (!dependsOnUnit(device)) return sendIn(device, step, desired, current, options);

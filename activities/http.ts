@@ -63,7 +63,18 @@ export function httpAdapter(
       shared.forget();
       const exchanged = await exchangeOrStop(http, request, device.reply, signal);
       shared.forget();
-      return exchanged.kind === 'reply' ? repliedResult(device, step, exchanged) : unrepliedResult(exchanged);
+      return exchanged.kind === 'reply'
+        ? repliedResult(device, step.keep, exchanged)
+        : unrepliedResult(exchanged);
+    },
+
+    async wake(device, signal) {
+      if (device.wake === null) return notSent('unreached', 'nothing says how it is woken');
+      const rendered = await renderTemplate(device, device.wake.request, {});
+      if (!rendered.ok) return notSent('unreached', `not sent: ${rendered.why}`);
+      const exchanged = await exchangeOrStop(http, rendered.request, device.reply, signal);
+      shared.forget();
+      return exchanged.kind === 'reply' ? repliedResult(device, {}, exchanged) : unrepliedResult(exchanged);
     },
 
     objection: () => null,
@@ -138,7 +149,11 @@ async function exchangeOrStop(
   }
 }
 
-async function repliedResult(device: DeviceDefinition, step: SendStep, one: Reply): Promise<SendResult> {
+async function repliedResult(
+  device: DeviceDefinition,
+  keep: SendStep['keep'],
+  one: Reply,
+): Promise<SendResult> {
   const { reply, flaw } = one;
   // Without a rule that says otherwise a 2xx is an acknowledgement only if it looks like this API's own.
   const doubtful = flaw !== null && one.class === 'accepted' && device.reply.accepted === undefined;
@@ -148,7 +163,7 @@ async function repliedResult(device: DeviceDefinition, step: SendStep, one: Repl
     reply: evidenceOf(reply),
     detail: flaw === null ? `HTTP ${reply.status}` : `HTTP ${reply.status}, but ${flaw}`,
     retryAfterMs: one.pauseMs,
-    kept: await keptFrom(step, reply),
+    kept: await keptFrom(keep, reply),
   };
 }
 
@@ -172,9 +187,9 @@ function budgetUsedUp(waitMs: number): string {
 }
 
 /** What later reads need from this reply (`keep`). What isn't there isn't kept; the read that needs it says so. */
-async function keptFrom(step: SendStep, reply: DeviceReply): Promise<Record<string, Value>> {
+async function keptFrom(keep: SendStep['keep'], reply: DeviceReply): Promise<Record<string, Value>> {
   const kept: Record<string, Value> = {};
-  for (const [name, expression] of Object.entries(step.keep)) {
+  for (const [name, expression] of Object.entries(keep)) {
     const value = await valueOf(expression, {
       status: reply.status,
       headers: reply.headers,

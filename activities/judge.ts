@@ -7,7 +7,7 @@ import { parseDesired } from '../domain/desired.ts';
 import { shownValue } from '../domain/device-scale.ts';
 import type { Reading, Value } from '../domain/values.ts';
 import type { Requirement, Turn, TurnInput } from '../workflows/messages.ts';
-import { baseline } from './baseline.ts';
+import { patientBaseline } from './baseline.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
 /** At the gate, before the lane: what has to be decided by a person, if anything. */
@@ -17,12 +17,12 @@ export async function judge(
   { request, approved }: TurnInput,
 ): Promise<Extract<Turn, { kind: 'needsApproval' }> | null> {
   const read = needsReading(dependencies.catalogue(), device)
-    ? (await baseline(dependencies, device)).sample.fields
+    ? (await patientBaseline(dependencies, device)).sample.fields
     : null;
   const requirement = await requirementFor(dependencies, device, request, read ?? {});
   if (requirement === null || isCovered(requirement, approved)) return null;
   // Who decides wants to see before → after, also where no rule needed the reading.
-  const readings = read ?? (await baseline(dependencies, device)).sample.fields;
+  const readings = read ?? (await patientBaseline(dependencies, device)).sample.fields;
   const before = Object.keys(request.desired).map((field): [string, Value | null] => {
     const reading = readings[field];
     return [field, reading?.kind === 'value' ? shownValue(device.fields[field], reading.value) : null];

@@ -9,9 +9,10 @@ import type { RawRead } from '../domain/exchange.ts';
 import { renderSend } from '../domain/rendering.ts';
 import { type PlannedStep, planSteps } from '../domain/steps.ts';
 import type { Value } from '../domain/values.ts';
+import { saysAsleep } from '../domain/waking.ts';
 import type { CommandInput, Look, Seen, StepPlan } from '../workflows/messages.ts';
 import type { ReadResult } from './adapter.ts';
-import { baseline } from './baseline.ts';
+import { patientBaseline } from './baseline.ts';
 import { type ActivityDependencies, deviceOf } from './dependencies.ts';
 
 /** Beyond the request's own time-out: rendering, a busy worker. */
@@ -26,7 +27,7 @@ export async function lookAgain(
 ): Promise<Seen> {
   const device = deviceOf(dependencies, request.device);
   if (device === undefined) return { at: Date.now(), observed: {}, already: [] };
-  const read = await baseline(dependencies, device);
+  const read = await patientBaseline(dependencies, device);
   const asked = Object.keys(request.desired);
   return {
     at: read.sample.at,
@@ -65,6 +66,8 @@ export async function lookAt(
       : [],
     policy: policyFor(device, asked),
     objection,
+    asleep: await saysAsleep(device, read.replies),
+    wake: device.wake === null ? null : { atMost: device.wake.atMost, withinMs: device.wake.withinMs },
   };
 }
 

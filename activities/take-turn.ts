@@ -24,7 +24,7 @@ import {
   type TurnInput,
   WORKFLOW_TYPE,
 } from '../workflows/messages.ts';
-import { baseline } from './baseline.ts';
+import { patientBaseline } from './baseline.ts';
 import { type ActivityDependencies, deviceOf } from './dependencies.ts';
 import { isCovered, judge, misfitOf, requirementFor } from './judge.ts';
 import { lookAt } from './look.ts';
@@ -64,7 +64,7 @@ export function createTakeTurn(dependencies: ActivityDependencies): TakeTurn {
         context.heartbeat(place);
       }
       await untilClosed(dependencies, place.ahead, closedIn(device.id));
-      const read = await baseline(dependencies, device);
+      const read = await patientBaseline(dependencies, device);
       const needed = await requirementFor(dependencies, device, input.request, read.sample.fields);
       if (!isCovered(needed, input.approved)) return { kind: 'void' };
       return { kind: 'ready', look: await lookAt(dependencies, input.request, read) };

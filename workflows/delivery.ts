@@ -10,8 +10,10 @@ import {
 import type { SendResult } from '../domain/exchange.ts';
 import { type FieldResult, outcomeOf, type SampleRun, type Verdict } from '../domain/outcome.ts';
 import type { Value } from '../domain/values.ts';
-import type { Activities, Look, Settled, StepPlan } from './messages.ts';
+import type { Activities, Look, Seen, Settled, StepPlan } from './messages.ts';
+import { nextPause } from './pauses.ts';
 import { countSend, type Ending, type Story, tell } from './story.ts';
+import { type Waking, wakeUp } from './waking.ts';
 
 const { settle } = proxyActivities<Activities>({
   startToCloseTimeout: '1 minute',
@@ -25,21 +27,23 @@ const { lookAgain } = proxyActivities<Activities>({
   scheduleToCloseTimeout: '5 minutes',
 });
 
-/** Between attempts to reach a device that isn't there: doubles up to a minute. */
-const FIRST_PAUSE_MS = 2000;
-const LONGEST_PAUSE_MS = 60_000;
-
 interface Delivery {
   readonly story: Story;
   readonly look: Look;
+  readonly waking: Waking;
   readonly deliverUntil: number;
   readonly results: Record<string, FieldResult>;
   samples: readonly SampleRun[];
   kept: Readonly<Record<string, Value>>;
 }
 
-export async function deliver(story: Story, look: Look, deliverUntil: number): Promise<Ending> {
-  const delivery: Delivery = { story, look, deliverUntil, results: {}, samples: [], kept: {} };
+export async function deliver(
+  story: Story,
+  look: Look,
+  waking: Waking,
+  deliverUntil: number,
+): Promise<Ending> {
+  const delivery: Delivery = { story, look, waking, deliverUntil, results: {}, samples: [], kept: {} };
   for (const [position, step] of look.steps.entries()) {
     const isLast = position === look.steps.length - 1;
     const goOn = isAlready(look, step)
@@ -99,15 +103,27 @@ const isGood = (verdict: Verdict | undefined): boolean =>
 
 /** Sends once the API takes it: waits out limits and absences, which certainly reached nothing, until the deadline. */
 async function reach(delivery: Delivery, step: StepPlan, sendNumber: number): Promise<SendResult> {
-  let pauseMs = FIRST_PAUSE_MS;
+  const { story, look, waking } = delivery;
+  let pauseMs = 0;
   for (;;) {
     const sent = await sendOnce(delivery, step, sendNumber);
     if (sent.class !== 'unreached' && sent.class !== 'limited' && sent.class !== 'asleep') return sent;
-    const waitMs = Math.max(pauseMs, sent.retryAfterMs ?? 0);
-    if (Date.now() + waitMs > delivery.deliverUntil) return sent;
-    tell(delivery.story, { phase: 'sending', note: `waiting to try again: ${sent.detail}` });
-    await sleep(waitMs);
-    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    let giveUpAt = delivery.deliverUntil;
+    if (sent.class === 'asleep' && look.wake != null) {
+      // It said that it is awake, and the API has not noticed yet: that has as long as waking has.
+      if (Date.now() < waking.until) giveUpAt = waking.until;
+      else {
+        const woken = await wakeUp(story, waking, look.wake, delivery.deliverUntil);
+        if (!woken.ok) return { ...sent, detail: `${sent.detail}: ${woken.why}` };
+        continue;
+      }
+    }
+    pauseMs = nextPause(pauseMs, sent.retryAfterMs, story.request.deliverWithinMs);
+    const leftMs = giveUpAt - Date.now();
+    // A pause of our own may be shorter, for a last try; one that the API asks for may not.
+    if (leftMs <= 0 || (sent.retryAfterMs ?? 0) > leftMs) return sent;
+    tell(story, { phase: 'sending', note: `waiting to try again: ${sent.detail}` });
+    await sleep(Math.min(pauseMs, leftMs));
   }
 }
 
@@ -156,16 +172,32 @@ async function readBack(
       : `${sent.detail}; reading back to see whether it acted`;
   tell(story, { phase: 'settling', note, until: sent.at + look.policy.withinMs });
   if (fields.length === 0) return { fields: {}, samples: [] };
-  return await settle({
-    request: story.request,
-    fields,
-    readings: look.readings,
-    before: look.before,
-    baselineDeviceAt: look.deviceAt,
-    kept,
-    policy: look.policy,
-    sentAt: sent.at,
-  });
+  try {
+    return await settle({
+      request: story.request,
+      fields,
+      readings: look.readings,
+      before: look.before,
+      baselineDeviceAt: look.deviceAt,
+      kept,
+      policy: look.policy,
+      sentAt: sent.at,
+    });
+  } catch (error) {
+    if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
+    return unread(fields, error.cause?.message ?? error.message);
+  }
+}
+
+/** What was sent stays sent, also where nobody can read it back any more. */
+function unread(fields: readonly string[], why: string): Settled {
+  const verdict = {
+    verdict: 'unreadable',
+    observed: null,
+    adjusted: false,
+    detail: `no usable reading: ${why}`,
+  } as const;
+  return { fields: Object.fromEntries(fields.map((field) => [field, verdict])), samples: [] };
 }
 
 /** With the last step everything asked is read back once more: an earlier step may have been undone by a later one. */
@@ -229,7 +261,7 @@ function mayRepeat(step: StepPlan, settled: Settled): boolean {
 
 /** Some APIs refuse what is so already. A refusal with the desired reading is that, and nothing else is. */
 async function afterRefusal(delivery: Delivery, step: StepPlan, sent: SendResult): Promise<boolean> {
-  const seen = await lookAgain({ request: delivery.story.request });
+  const seen = await seenAgain(delivery);
   const asDesired = step.verifiable.length > 0 && step.fields.every((field) => seen.already.includes(field));
   const words = sent.reply === null ? sent.detail : `HTTP ${sent.reply.status} ${sent.reply.body}`.trim();
   const goOn = record(
@@ -240,6 +272,16 @@ async function afterRefusal(delivery: Delivery, step: StepPlan, sent: SendResult
   );
   for (const field of step.fields) observe(delivery, field, seen.observed[field] ?? null, seen.at);
   return goOn;
+}
+
+/** A device that can't be looked at shows nothing; the refusal stands. */
+async function seenAgain({ story }: Delivery): Promise<Seen> {
+  try {
+    return await lookAgain({ request: story.request });
+  } catch (error) {
+    if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
+    return { at: Date.now(), observed: {}, already: [] };
+  }
 }
 
 function observe(delivery: Delivery, field: string, value: Value | null, at: number): void {

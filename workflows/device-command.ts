@@ -2,6 +2,7 @@
 import {
   ActivityCancellationType,
   ActivityFailure,
+  ApplicationFailure,
   CancellationScope,
   isCancellation,
   proxyActivities,
@@ -10,8 +11,16 @@ import {
 import type { CommandRequest, CommandResult } from '../domain/command.ts';
 import { deliver } from './delivery.ts';
 import { type Gate, openGate, waitForApproval } from './gate.ts';
-import { type Activities, type Look, supersedeSignal, TURNS_TASK_QUEUE, type Turn } from './messages.ts';
+import {
+  type Activities,
+  FAILURE,
+  type Look,
+  supersedeSignal,
+  TURNS_TASK_QUEUE,
+  type Turn,
+} from './messages.ts';
 import { type Ending, end, openStory, type Story, tell, unsent } from './story.ts';
+import { type Waking, wakeUp } from './waking.ts';
 
 export async function deviceCommand(request: CommandRequest): Promise<CommandResult> {
   const story = openStory(request);
@@ -37,7 +46,7 @@ async function carryOut(story: Story, gate: Gate): Promise<Ending> {
   let approved: readonly string[] = [];
   let deliverUntil = acceptedAt + story.request.deliverWithinMs;
   let turn = await takeTurn(story, { acceptedAt, approved, deliverUntil });
-  if (turn?.kind === 'needsApproval') {
+  if (turn.kind === 'needsApproval') {
     const ending = await waitForApproval(story, gate, turn);
     if (ending !== null) return ending;
     // An approved word counts as given now, not when it was first asked for.
@@ -47,9 +56,9 @@ async function carryOut(story: Story, gate: Gate): Promise<Ending> {
     tell(story, { phase: 'waiting_for_turn', note: 'approved; waiting for the device', until: deliverUntil });
     turn = await takeTurn(story, { acceptedAt, approved, deliverUntil });
   }
-  switch (turn?.kind) {
-    case undefined:
-      return { outcome: 'undelivered', detail: 'The device was not free in time. Nothing was sent.' };
+  switch (turn.kind) {
+    case 'late':
+      return { outcome: 'undelivered', detail: `${turn.why}. Nothing was sent.` };
     case 'misfit':
       return { outcome: 'refused', detail: `${turn.why}. Nothing was sent.` };
     case 'needsApproval':
@@ -76,7 +85,12 @@ async function carryOut(story: Story, gate: Gate): Promise<Ending> {
   }
 }
 
-/** null: its time was over before it was its turn. */
+/** Its time was over before it was its turn. */
+interface Late {
+  readonly kind: 'late';
+  readonly why: string;
+}
+
 async function takeTurn(
   story: Story,
   {
@@ -84,7 +98,7 @@ async function takeTurn(
     approved,
     deliverUntil,
   }: { acceptedAt: number; approved: readonly string[]; deliverUntil: number },
-): Promise<Turn | null> {
+): Promise<Turn | Late> {
   const { takeTurn: take } = proxyActivities<Activities>({
     taskQueue: TURNS_TASK_QUEUE,
     scheduleToCloseTimeout: Math.max(1000, deliverUntil - Date.now()),
@@ -96,15 +110,28 @@ async function takeTurn(
   try {
     return await take({ request: story.request, acceptedAt, approved });
   } catch (error) {
-    // Its time is over. Anything else that broke in there is retried until then.
-    if (error instanceof ActivityFailure && !isCancellation(error)) return null;
-    throw error;
+    if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
+    // Its time is over. Anything that broke in there was retried until then.
+    const { cause } = error;
+    const isApi = cause instanceof ApplicationFailure && cause.type === FAILURE.waitingForApi;
+    const why = isApi
+      ? `The device could not be read in time: ${cause.message}`
+      : 'The device was not free in time';
+    return { kind: 'late', why };
   }
 }
 
 /** It is this command's turn: decide from the look whether anything has to be, and may be, sent. */
-async function onTurn(story: Story, look: Look, deliverUntil: number): Promise<Ending> {
+async function onTurn(story: Story, found: Look, deliverUntil: number): Promise<Ending> {
   const { desired } = story.request;
+  const waking: Waking = { asked: 0, until: 0 };
+  let look = found;
+  if (look.asleep && look.wake != null) {
+    const woken = await wakeUp(story, waking, look.wake, deliverUntil);
+    if (!woken.ok)
+      return { outcome: 'undelivered', detail: `It could not be delivered: ${woken.why}. Nothing was sent.` };
+    look = woken.look ?? look;
+  }
   const { previous } = look;
   story.view = { ...story.view, previous };
   if (look.objection !== null) return { outcome: 'refused', detail: `${look.objection}. Nothing was sent.` };
@@ -118,7 +145,7 @@ async function onTurn(story: Story, look: Look, deliverUntil: number): Promise<E
       detail: `A toggle needs to know the present state, and the device can't be read: ${look.trouble ?? 'no reading'}. Nothing was sent.`,
     };
   }
-  return await deliver(story, look, deliverUntil);
+  return await deliver(story, look, waking, deliverUntil);
 }
 
 function already(story: Story, look: Look): Ending {

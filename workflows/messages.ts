@@ -5,7 +5,7 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Seal } from '../domain/approval/decision.ts';
-import type { SettlePolicy } from '../domain/catalogue/definition.ts';
+import type { SettlePolicy, WakePolicy } from '../domain/catalogue/definition.ts';
 import type { CommandRequest, CommandView } from '../domain/command.ts';
 import type { DeviceReply, RawRead, SendResult } from '../domain/exchange.ts';
 import type { SampleRun } from '../domain/outcome.ts';
@@ -96,6 +96,8 @@ export const FAILURE = {
   waitingForTurn: 'WaitingForTurn',
   /** The device is not there yet; the message says what it shows. */
   notSettled: 'NotSettled',
+  /** The API lets nothing be read for a while; the message says for how long. */
+  waitingForApi: 'WaitingForApi',
   /** The command names something that this worker's catalogue doesn't have; another worker may. */
   catalogueMismatch: 'CatalogueMismatch',
 } as const;
@@ -104,6 +106,7 @@ export const FAILURE = {
 export interface Activities {
   takeTurn(input: TurnInput): Promise<Turn>;
   lookAgain(input: CommandInput): Promise<Seen>;
+  wake(input: CommandInput): Promise<Woken>;
   send(input: SendInput): Promise<SendResult>;
   settle(input: SettleInput): Promise<Settled>;
   checkSeal(input: {
@@ -171,6 +174,20 @@ export interface Look {
   readonly policy: SettlePolicy;
   /** Why nothing may be sent: it doesn't apply, or lies beyond the device's own limits. */
   readonly objection: string | null;
+  /** The device said that it sleeps, instead of what it shows. */
+  readonly asleep: boolean;
+  /** How it may be woken; null: not at all. */
+  readonly wake: Pick<WakePolicy, 'atMost' | 'withinMs'> | null;
+}
+
+/** What became of asking a sleeping device to wake. */
+export interface Woken {
+  /** false: nothing reached the device yet; asking again is no second time. */
+  readonly asked: boolean;
+  /** What it showed once it was awake; null: it did not wake. */
+  readonly look: Look | null;
+  readonly detail: string;
+  readonly retryAfterMs: number | null;
 }
 
 /** A look after a refusal: is it so already? */

@@ -120,7 +120,7 @@ export function resolveDevice(
     read: resolveRead(read, context, report),
     faults: (merged.faults ?? {}) as Readonly<Record<string, string>>,
     settle,
-    wake: resolveWake(merged.wake, context, report),
+    wake: resolveWake(merged, context, report),
     deliverWithinMs: milliseconds(merged.deliver?.within ?? '15m'),
     lane: merged.lane ?? 'queue',
     reply: (merged.reply ?? {}) as DeviceDefinition['reply'],

@@ -90,7 +90,7 @@ function resolveRequests(
 }
 
 export function resolveWake(
-  raw: MergedDevice['wake'],
+  { wake: raw, read }: MergedDevice,
   context: ReadContext,
   report: Report,
 ): WakePolicy | null {
@@ -102,15 +102,10 @@ export function resolveWake(
     ['wake'],
     report,
   );
+  if (read === undefined) report(['wake'], 'needs a "read": only a reading tells that the device is awake');
   if (!raw.until)
     report(['wake', 'until'], 'is missing: give an expression that is true once the device is awake');
-  else
-    checkExpression(
-      raw.until,
-      { roots: SINGLE_ROOTS, params: context.params, groups: {} },
-      ['wake', 'until'],
-      report,
-    );
+  else checkExpression(raw.until, { ...readScope(read, context), groups: {} }, ['wake', 'until'], report);
   if (request === null || !raw.until) return null;
   return { request, until: raw.until, withinMs: milliseconds(raw.within ?? '60s'), atMost: raw.atMost ?? 1 };
 }

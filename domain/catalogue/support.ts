@@ -27,7 +27,6 @@ function ofConnection({ name, kind, auth }: Connection): readonly string[] {
 
 function ofDevice(device: DeviceDefinition): readonly string[] {
   return [
-    ...(device.wake === null ? [] : ['it has to be woken ("wake")']),
     ...(device.send.some(({ request }) => usesSecret(request))
       ? ['its requests hold a secret ("$secret")']
       : []),

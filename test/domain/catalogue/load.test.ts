@@ -148,7 +148,6 @@ describe('what this version can’t do yet', () => {
     assert.deepEqual(unsupported(catalogue), [
       { device: 'lamp', what: 'its connection "broker" is of kind mqtt' },
       { device: 'car', what: 'its connection "cloud" signs in by oauth' },
-      { device: 'car', what: 'it has to be woken ("wake")' },
       { device: 'lock', what: 'its connection "door" signs in by digest' },
       { device: 'lock', what: 'its requests hold a secret ("$secret")' },
     ]);
