@@ -151,7 +151,9 @@ function change(file: string, change: (entries: readonly Entry[]) => readonly En
       ? new InputError(
           `Somebody else changes the approvers just now: ${draft} is there. Try again; if nobody does, remove that file.`,
         )
-      : new InputError(`${draft} can't be written (${codeOf(error)}). Nothing was changed.`, { cause: error });
+      : new InputError(`${draft} can't be written (${codeOf(error)}). Nothing was changed.`, {
+          cause: error,
+        });
   }
   try {
     const approvers = change(read(file));

@@ -1,11 +1,5 @@
 /** One decision on several commands, with one result for each. */
-import {
-  type Commands,
-  type Decided,
-  type Decision,
-  EngineUnreachable,
-  InputError,
-} from './commands.ts';
+import { type Commands, type Decided, type Decision, EngineUnreachable, InputError } from './commands.ts';
 
 export type DecisionResult =
   | Decided

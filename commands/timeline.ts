@@ -5,7 +5,13 @@ import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import type { temporal } from '@temporalio/proto';
 import type { CommandView } from '../domain/command.ts';
 import type { SendResult } from '../domain/exchange.ts';
-import { type Answer, type AnswerReceipt, answerSignal, answerUpdate, MEMO_KEY } from '../workflows/messages.ts';
+import {
+  type Answer,
+  type AnswerReceipt,
+  answerSignal,
+  answerUpdate,
+  MEMO_KEY,
+} from '../workflows/messages.ts';
 import type { TimelineEntry } from './commands.ts';
 import { ask } from './engine.ts';
 
@@ -18,7 +24,9 @@ export async function timelineOf(client: Client, commandId: string): Promise<Tim
   const history = await ask(() => client.workflow.getHandle(commandId).fetchHistory());
   if (history === undefined) return undefined;
   const decode: Decode = async <T>(payloads: Payloads) =>
-    (await decodeArrayFromPayloads(client.options.loadedDataConverter, payloads?.payloads))[0] as T | undefined;
+    (await decodeArrayFromPayloads(client.options.loadedDataConverter, payloads?.payloads))[0] as
+      | T
+      | undefined;
   const timeline: TimelineEntry[] = [];
   /** By the number of the event that began it: index of its entry. */
   const begun = new Map<string, number>();

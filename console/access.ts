@@ -1,0 +1,57 @@
+/** Who may look and who may decide. */
+import { getConnInfo } from '@hono/node-server/conninfo';
+import type { Context } from 'hono';
+import { getCookie } from 'hono/cookie';
+import type { Approver, Approvers } from '../commands/approvers.ts';
+import type { Session, Sessions } from './session.ts';
+import { createWrongSecrets } from './wrong-secrets.ts';
+
+export type Standing =
+  | { readonly kind: 'approver'; readonly session: Session }
+  /** There are no approvers, and only this machine reaches the server: anybody may look. */
+  | { readonly kind: 'reader' }
+  | { readonly kind: 'stranger'; readonly anyApprovers: boolean };
+
+export type Identified =
+  | { readonly kind: 'approver'; readonly approver: Approver }
+  | { readonly kind: 'nobody' }
+  | { readonly kind: 'wait'; readonly seconds: number };
+
+export interface Access {
+  /** By the session's cookie. */
+  standing(c: Context): Standing;
+  /** By a secret; after too many wrong ones from one address it has to wait. */
+  identify(c: Context, secret: string): Identified;
+}
+
+export function createAccess({
+  approvers,
+  sessions,
+  loopback,
+}: {
+  readonly approvers: Approvers;
+  readonly sessions: Sessions;
+  readonly loopback: boolean;
+}): Access {
+  const wrong = createWrongSecrets();
+  return {
+    standing(c) {
+      const known = approvers.list();
+      const session = sessions.read(getCookie(c, sessions.cookieName), known, Date.now());
+      if (session !== null) return { kind: 'approver', session };
+      if (known.length === 0 && loopback) return { kind: 'reader' };
+      return { kind: 'stranger', anyApprovers: known.length > 0 };
+    },
+    identify(c, secret) {
+      const address = addressOf(c);
+      const waitMs = wrong.waitMs(address, Date.now());
+      if (waitMs > 0) return { kind: 'wait', seconds: Math.ceil(waitMs / 1000) };
+      const approver = approvers.identify(secret);
+      if (approver !== null) return { kind: 'approver', approver };
+      wrong.count(address, Date.now());
+      return { kind: 'nobody' };
+    },
+  };
+}
+
+const addressOf = (c: Context): string => getConnInfo(c).remote.address ?? 'unknown';

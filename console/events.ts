@@ -1,0 +1,49 @@
+/** Tells open pages that something has changed; they fetch themselves again. Nothing else travels this way. */
+import type { Hono } from 'hono';
+import { streamSSE } from 'hono/streaming';
+import type { ConsoleContext } from './context.ts';
+import { sessionOf } from './page-routes.ts';
+
+/** Each costs a connection and no more: what it shows is read once for all. */
+const MOST_STREAMS = 500;
+/** Proxies commonly drop a connection that is silent for a minute. */
+const SIGN_OF_LIFE_EVERY_MS = 25_000;
+/** Then the browser connects again, and is asked again who it is. */
+const STREAM_LASTS_MS = 30 * 60_000;
+
+export function addEvents(console: Hono, context: ConsoleContext): void {
+  const { access, overview, followed } = context;
+  let streams = 0;
+
+  console.get('/events', (c) => {
+    const standing = access.standing(c);
+    if (standing.kind === 'stranger') return c.text('Sign in first.\n', 401);
+    if (streams >= MOST_STREAMS)
+      return c.text('Too many open pages; this one does not update by itself.\n', 503);
+    const commandId = c.req.query('command');
+    const endsAt = Math.min(
+      Date.now() + STREAM_LASTS_MS,
+      sessionOf(standing)?.endsAt ?? Number.POSITIVE_INFINITY,
+    );
+    c.header('X-Accel-Buffering', 'no');
+    return streamSSE(c, async (stream) => {
+      streams += 1;
+      const over = new Promise<void>((resolve) => {
+        stream.onAbort(resolve);
+        setTimeout(resolve, endsAt - Date.now()).unref();
+      });
+      // A browser that has gone makes writing fail, and ends the stream by itself.
+      const tell = (revision: string): void => {
+        stream.writeSSE({ event: 'revision', data: revision }).catch(() => {});
+      };
+      const stop = commandId === undefined ? overview.watch(tell) : followed.watch(commandId, tell);
+      const alive = setInterval(() => {
+        stream.write(': still here\n\n').catch(() => {});
+      }, SIGN_OF_LIFE_EVERY_MS).unref();
+      await over;
+      clearInterval(alive);
+      stop();
+      streams -= 1;
+    });
+  });
+}

@@ -1,0 +1,34 @@
+/** Where an approver shows their secret. */
+import { html } from 'hono/html';
+import type { Html } from './html.ts';
+
+export function signInPage({ problem, to }: { problem: string | null; to: string }): Html {
+  return html`<div class="narrow">
+<h1>Sign in</h1>
+${problem === null ? '' : html`<p class="problem" role="alert" id="problem">${problem}</p>`}
+<form method="post" action="/sign-in">
+<input type="hidden" name="to" value="${to}">
+<label for="secret">Your secret</label>
+<input id="secret" name="secret" type="password" autocomplete="current-password" autocapitalize="off" spellcheck="false" required maxlength="200" autofocus ${problem === null ? '' : html`aria-describedby="problem"`}>
+<button class="approve">Sign in</button>
+</form>
+<p class="faint">It was shown once, when you were added as an approver. Lost it? Whoever runs Readback can remove you and add you again.</p>
+</div>`;
+}
+
+/** There is nobody who could sign in. */
+export function noApproversPage({ mayRead }: { mayRead: boolean }): Html {
+  return html`<div class="note">
+<h2>Nobody can decide yet</h2>
+<p>There are no approvers. Add one on the machine that runs Readback, and sign in here with the secret that it shows:</p>
+<pre>npx readback approvers add "Your name"</pre>
+<p>${
+    mayRead
+      ? html`Until then this page only shows. What needs an approval waits, and expires if nobody decides it; nothing is sent without one.`
+      : html`Until then this page shows nothing, because it can be reached from other machines.`
+  }</p>
+</div>`;
+}
+
+export const messagePage = (title: string, text: string): Html =>
+  html`<div class="narrow"><h1>${title}</h1><p>${text}</p><p><a class="button" href="/">Back to the approvals</a></p></div>`;
