@@ -19,6 +19,7 @@ const QUICK_FIRST = [
   'worker',
   'commands',
   'mcp-server',
+  'console',
   'cli',
 ];
 /** Suites with a script of their own: they install a Home Assistant, or kill processes. */
