@@ -13,6 +13,8 @@ export interface OpenCommands {
   readonly commands: Commands;
   readonly engine: Engine;
   readonly catalogue: Catalogue;
+  /** null unless asked for with `decides`. */
+  readonly sealKey: Uint8Array | null;
   close(): Promise<void>;
 }
 
@@ -28,13 +30,14 @@ export async function openCommands(flags: EngineFlags, { decides = false } = {})
     import('../commands/temporal-commands.ts'),
   ]);
   const catalogue = await readCatalogueWithoutSecrets(engine.catalogueFile);
+  const sealKey = decides ? readSealKey(engine.dataDir) : null;
   const commands = await createTemporalCommands({
     address: engine.address,
     namespace: engine.namespace,
     catalogue: () => catalogue,
-    sealKey: decides ? readSealKey(engine.dataDir) : null,
+    sealKey,
   });
-  return { commands, engine, catalogue, close: () => commands.close() };
+  return { commands, engine, catalogue, sealKey, close: () => commands.close() };
 }
 
 /** An action that works with `Commands` and closes them whatever happens. */

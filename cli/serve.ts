@@ -1,5 +1,7 @@
 /** `readback serve`: the MCP server and the console. */
 import type { Command } from 'commander';
+import type { McpOptions } from '../mcp-server/options.ts';
+import { requestStateKey } from '../mcp-server/request-state-key.ts';
 import {
   addEngineFlags,
   addListenFlags,
@@ -8,6 +10,7 @@ import {
   type ListenFlags,
   type ServingFlags,
 } from './flags.ts';
+import type { OpenCommands } from './open-commands.ts';
 import { MCP_PORT } from './up.ts';
 
 type ServeFlags = EngineFlags & ListenFlags & ServingFlags;
@@ -27,8 +30,9 @@ export function addServe(program: Command): void {
         const open = await openCommands(flags, { decides: true });
         const app = createHttpApp({
           commands: open.commands,
-          options: mcpOptions(flags, null),
+          options: mcpOptions(flags, open, null),
           onError: (error) => log.error({ err: error }, 'a request failed'),
+          hostnames: hostnamesFor(flags.host),
         });
         const server = await serveHttp(app, { host: flags.host, port: flags.port });
         const json = { mcp: `${server.url}/mcp`, console: `${server.url}/` };
@@ -44,9 +48,22 @@ export function addServe(program: Command): void {
   addServingFlags(addListenFlags(addEngineFlags(command), MCP_PORT));
 }
 
-/** The flags as the MCP server wants them. */
-export function mcpOptions(flags: ServingFlags, consoleUrl: string | null) {
+/** Names that requests may come with. Whoever listens on one address of a network is called by that address as well. */
+function hostnamesFor(host: string): string[] {
+  const loopback = ['localhost', '127.0.0.1', '[::1]'];
+  const shown = host.includes(':') ? `[${host}]` : host;
+  return ['0.0.0.0', '[::]', ...loopback].includes(shown) ? loopback : [...loopback, shown];
+}
+
+/** The flags and the catalogue's settings as the MCP server wants them. */
+export function mcpOptions(
+  flags: ServingFlags,
+  { catalogue, sealKey }: Pick<OpenCommands, 'catalogue' | 'sealKey'>,
+  consoleUrl: string | null,
+): McpOptions {
   return {
+    operatorWait: catalogue.settings.operatorWait,
+    stateKey: sealKey && requestStateKey(sealKey),
     taskGraceMs: flags.taskGrace,
     syncWaitMs: flags.syncWait,
     unattended: flags.approval === 'queue',

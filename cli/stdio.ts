@@ -22,7 +22,7 @@ async function runStdio(flags: EngineFlags & ServingFlags): Promise<void> {
   const open = await openCommands(flags, { decides: true });
   const server = serveMcpOverStdio({
     commands: open.commands,
-    options: mcpOptions(flags, open.engine.consoleUrl),
+    options: mcpOptions(flags, open, open.engine.consoleUrl),
     onError: (error) => log.error({ err: error }, 'a request failed'),
   });
   // The host ends us by closing stdin or with a signal. Commands go on either way.

@@ -23,6 +23,7 @@ async function start(flags: EngineFlags, log: Logger): Promise<Running> {
     { readSealKey },
     { startWorker },
     { workflowBundle },
+    { prepareNamespace },
     { DefaultLogger, Runtime },
   ] = await Promise.all([
     import('./running-up.ts'),
@@ -30,6 +31,7 @@ async function start(flags: EngineFlags, log: Logger): Promise<Running> {
     import('./seal-key.ts'),
     import('../worker/worker.ts'),
     import('./workflow-bundle.ts'),
+    import('./namespace.ts'),
     import('@temporalio/worker'),
   ]);
   const engine = findEngine(flags);
@@ -41,6 +43,8 @@ async function start(flags: EngineFlags, log: Logger): Promise<Running> {
   });
   // Signals are the role's own business: it knows how long stopping may take.
   Runtime.install({ logger, shutdownSignals: [] });
+  // Without its search attributes every command would get stuck: rather no worker than that.
+  await prepareNamespace({ ...engine, ours: false, say: (text) => log.warn(text) });
   const worker = await startWorker({
     address: engine.address,
     namespace: engine.namespace,

@@ -3,7 +3,7 @@ import type { Connection } from '@temporalio/client';
 import { workersPolling } from '../../commands/polling.ts';
 import { MINIMUM_RETENTION_MS, missingSearchAttributes, retentionOf } from '../../commands/set-up.ts';
 import { EXIT } from '../failure.ts';
-import { connectTemporal } from '../up/namespace.ts';
+import { connectTemporal } from '../namespace.ts';
 import { type Finding, fine, problem, warning } from './finding.ts';
 
 const REACHED_WITHIN_MS = 3_000;

@@ -8,6 +8,9 @@ const KILL_AFTER_MS = 8_000;
 /** A server that can't have its port says so within a second and ends. */
 const SERVING_AFTER_MS = 5_000;
 
+// Nobody reads any more once `up` is gone; what has to be done then is done all the same.
+process.stdout.on('error', () => {});
+
 process.once('message', ({ program, args, env }) => {
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'], env });
   child.once('error', (error) => {

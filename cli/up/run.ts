@@ -63,7 +63,7 @@ async function startAll(start: Start): Promise<Ready> {
     flags.temporal === undefined ? startTemporal(start) : { address: flags.temporal, ui: null },
     flags.simulator ? startSimulator(start) : elsewhere,
     // Loaded only now, while the first processes start.
-    import('./namespace.ts'),
+    import('../namespace.ts'),
   ]);
   start.remember({ simulatorUrl });
   await prepareNamespace({

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { after } from 'node:test';
 import { temporalProgram } from '../temporal-program.ts';
 
 const BIN = join(import.meta.dirname, '..', '..', 'bin', 'readback.mjs');
@@ -55,9 +56,11 @@ export interface Up {
   readonly ended: Promise<number | null>;
 }
 
-/** Those that a failed test left running end with this process, however it ends. */
+/** What a failed test leaves running ends with its file, or with this process where that is cut off. */
 const running = new Set<ChildProcess>();
-process.once('exit', () => running.forEach((up) => up.kill('SIGKILL')));
+const endRunning = (): void => running.forEach((up) => up.kill('SIGKILL'));
+after(endRunning);
+process.once('exit', endRunning);
 process.once('SIGTERM', () => process.exit(1));
 
 /** `readback up --json` on free ports; resolves with its ready line, rejects with what it said instead. */

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import type { Holder } from '../../cli/data-folder.ts';
+import { processIdentity } from '../../cli/process-identity.ts';
+import { endOrphan } from '../../cli/up/temporal-server.ts';
 import {
   eventually,
   processesOf,
@@ -112,19 +117,38 @@ describe('`readback up`, killed', { timeout: 240_000 }, () => {
     assert.equal(await second.ended, 0);
   });
 
-  it('together with the keeper of its Temporal leaves a server behind, which the next start ends', async () => {
+  it('together with the keeper of its Temporal starts again all the same', async () => {
     const first = await startUp(dataDir);
-    const orphan = (readJson(join(dataDir, 'up.json')) as { temporalProcess: { pid: number } })
-      .temporalProcess.pid;
-    const parent = processesOf(dataDir).find((line) => line.trim().startsWith(`${orphan} `));
-    process.kill(Number(parent?.trim().split(/\s+/)[1]), 'SIGSTOP');
+    const { pid } = (readJson(join(dataDir, 'up.json')) as Holder).temporalProcess!;
+    const server = processesOf(dataDir).find((line) => line.trim().startsWith(`${pid} `));
+    const keeper = Number(server?.trim().split(/\s+/)[1]);
+    // Stopped first, it has no chance to notice that `up` is gone.
+    process.kill(keeper, 'SIGSTOP');
     first.process.kill('SIGKILL');
-    process.kill(Number(parent?.trim().split(/\s+/)[1]), 'SIGKILL');
-    await eventually(() => processesOf(dataDir).length === 1);
+    process.kill(keeper, 'SIGKILL');
+    await first.ended;
     const second = await startUp(dataDir);
-    assert.match(second.said().stderr, new RegExp(`left behind \\(process ${orphan}\\)`));
+    assert.equal(processIdentity(pid), undefined, 'the old server must be gone');
     second.process.kill('SIGTERM');
     assert.equal(await second.ended, 0);
+  });
+});
+
+describe('a Temporal server left behind', () => {
+  it('is ended by the next start', async () => {
+    const orphan = spawn('sleep', ['60']);
+    const gone = once(orphan, 'exit');
+    const said: string[] = [];
+    await endOrphan({ pid: orphan.pid!, identity: processIdentity(orphan.pid!)! }, (text) => said.push(text));
+    await gone;
+    assert.match(said.join(), new RegExp(`process ${orphan.pid}`));
+  });
+
+  it('is not confused with a later process of the same number', async () => {
+    const other = spawn('sleep', ['60']);
+    await endOrphan({ pid: other.pid!, identity: 'an earlier one' }, (text) => assert.fail(text));
+    assert.notEqual(processIdentity(other.pid!), undefined);
+    other.kill();
   });
 });
 

@@ -5,8 +5,8 @@ import {
   ensureSearchAttributes,
   MINIMUM_RETENTION_MS,
   retentionOf,
-} from '../../commands/set-up.ts';
-import { EXIT, Failure } from '../failure.ts';
+} from '../commands/set-up.ts';
+import { EXIT, Failure } from './failure.ts';
 
 const ANSWERS_WITHIN_MS = 30_000;
 const DAY_MS = 86_400_000;
