@@ -32,13 +32,6 @@ export function findEngine(flags: EngineFlags): Engine {
   };
 }
 
-/** As `findEngine`, for what makes sense only beside a running `up`. */
-export function requireRunningUp(flags: EngineFlags): Engine {
-  const up = runningUp(resolve(flags.dataDir));
-  if (!up?.ready && flags.temporal === undefined) throw noTemporal(flags.dataDir, up);
-  return findEngine(flags);
-}
-
 function noTemporal(dataDir: string, up: Holder | undefined): Failure {
   if (up)
     return new Failure(
