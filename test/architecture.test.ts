@@ -58,6 +58,7 @@ const DOMAIN_IN_WORKFLOWS: readonly string[] = [
   'domain/approval/decision.ts',
   'domain/command.ts',
   'domain/outcome.ts',
+  'domain/text.ts',
 ];
 
 /** Temporal's workflow library and the three small packages that it brings. */
