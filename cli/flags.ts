@@ -31,12 +31,17 @@ export interface ServingFlags {
   readonly deviceHeader?: true;
 }
 
+/** Where it is written who may approve. */
+export interface ApproversFlags extends DataFlags {
+  readonly approvers?: string;
+}
+
 export interface ListenFlags {
   readonly port: number;
   readonly host: string;
 }
 
-export interface UpFlags extends EngineFlags, ListenFlags, ServingFlags {
+export interface UpFlags extends EngineFlags, ListenFlags, ServingFlags, ApproversFlags {
   /** `--no-simulator` sets it to false. */
   readonly simulator: boolean;
 }
@@ -47,6 +52,12 @@ export const addJsonFlag = (command: Command): Command =>
 export const addDataFlag = (command: Command): Command =>
   command.addOption(
     flag('--data-dir <folder>', 'where `up` keeps its data, logs and state').default(DEFAULT_DATA_DIR),
+  );
+
+/** `withData: false` where the command has the data folder's flag already. */
+export const addApproversFlags = (command: Command, { withData = true } = {}): Command =>
+  (withData ? addDataFlag(command) : command).addOption(
+    flag('--approvers <file>', 'who may approve (default: approvers.json in the data folder)'),
   );
 
 export const addEngineFlags = (command: Command): Command =>
@@ -122,6 +133,12 @@ export function port(text: string): number {
   const number = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (!(number <= 65_535)) throw new InvalidArgumentError('A port is a number from 0 to 65535.');
   return number;
+}
+
+export function webAddress(text: string): string {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
+    throw new InvalidArgumentError('A URL starts with http:// or https://.');
+  return text;
 }
 
 /** Milliseconds of `5s`; a bare 0 needs no unit. */

@@ -1,5 +1,7 @@
 /** The `readback` command. Each subcommand has a file of its own and loads what it needs only when it runs. */
 import { Command } from 'commander';
+import { addApprovals } from './approvals.ts';
+import { addApprovers } from './approvers.ts';
 import { addCommands } from './commands.ts';
 import { addDevices } from './devices.ts';
 import { addDoctor } from './doctor.ts';
@@ -22,7 +24,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     .configureHelp({ sortOptions: false })
     .exitOverride()
     .addHelpText('after', HELP);
-  for (const add of [addUp, addSend, addDevices, addCommands, addDoctor]) add(program);
+  for (const add of [addUp, addSend, addDevices, addCommands, addApprovals, addApprovers, addDoctor])
+    add(program);
   for (const add of [addServe, addWorker, addStdio, addSimulator]) add(program);
   prepareEnvironment(process.env);
   try {

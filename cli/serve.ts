@@ -1,19 +1,33 @@
 /** `readback serve`: the MCP server and the console. */
+import { hkdfSync } from 'node:crypto';
 import type { Command } from 'commander';
+import type { Logger } from 'pino';
 import type { McpOptions } from '../mcp-server/options.ts';
 import { requestStateKey } from '../mcp-server/request-state-key.ts';
+import { approversOf, isLoopback, requireApprovers } from './approvers-file.ts';
 import {
+  type ApproversFlags,
+  addApproversFlags,
   addEngineFlags,
   addListenFlags,
   addServingFlags,
   type EngineFlags,
+  flag,
   type ListenFlags,
   type ServingFlags,
+  webAddress,
 } from './flags.ts';
 import type { OpenCommands } from './open-commands.ts';
+import type { Running } from './role.ts';
 import { MCP_PORT } from './up.ts';
 
-type ServeFlags = EngineFlags & ListenFlags & ServingFlags;
+type ServeFlags = EngineFlags &
+  ListenFlags &
+  ServingFlags &
+  ApproversFlags & {
+    readonly temporalUi?: string;
+    readonly consoleUrl?: string;
+  };
 
 export function addServe(program: Command): void {
   const command = program
@@ -22,37 +36,74 @@ export function addServe(program: Command): void {
     .addHelpText('after', HELP)
     .action(async (flags: ServeFlags) => {
       const { runRole } = await import('./role.ts');
-      await runRole({ json: flags.json === true }, async (log) => {
-        const [{ openCommands }, { createHttpApp, serveHttp }] = await Promise.all([
-          import('./open-commands.ts'),
-          import('../mcp-server/http.ts'),
-        ]);
-        const open = await openCommands(flags, { decides: true });
-        const app = createHttpApp({
-          commands: open.commands,
-          options: mcpOptions(flags, open, null),
-          onError: (error) => log.error({ err: error }, 'a request failed'),
-          hostnames: hostnamesFor(flags.host),
-        });
-        const server = await serveHttp(app, { host: flags.host, port: flags.port });
-        const json = { mcp: `${server.url}/mcp`, console: `${server.url}/` };
-        return {
-          ready: { text: `MCP at ${json.mcp}, console at ${json.console}`, json },
-          async stop() {
-            await server.close();
-            await open.close();
-          },
-        };
-      });
+      await runRole({ json: flags.json === true }, (log) => serve(flags, log));
     });
-  addServingFlags(addListenFlags(addEngineFlags(command), MCP_PORT));
+  addApproversFlags(addServingFlags(addListenFlags(addEngineFlags(command), MCP_PORT)), { withData: false })
+    .addOption(
+      flag('--temporal-ui <url>', "Temporal's own UI, which the console then links to").argParser(webAddress),
+    )
+    .addOption(
+      flag(
+        '--console-url <url>',
+        'where people reach the console, if not at the address that is listened on',
+      ),
+    );
+}
+
+async function serve(flags: ServeFlags, log: Logger): Promise<Running> {
+  const [{ openCommands }, { createHttpApp, serveHttp }, { mountConsole }] = await Promise.all([
+    import('./open-commands.ts'),
+    import('../mcp-server/http.ts'),
+    import('../console/console.ts'),
+  ]);
+  const open = await openCommands(flags, { decides: true });
+  // `up` has warned already, where it started us.
+  requireApprovers(open.catalogue, flags, (text) => (process.send ? undefined : log.warn(text)));
+  const onError = (error: Error): void => log.error({ err: error }, 'a request failed');
+  const options = { ...mcpOptions(flags, open, flags.consoleUrl ?? null) };
+  const http = createHttpApp({
+    commands: open.commands,
+    options,
+    onError,
+    hostnames: hostnamesFor(flags),
+  });
+  const console = mountConsole(http.app, {
+    commands: open.commands,
+    approvers: approversOf(flags),
+    catalogue: () => open.catalogue,
+    sessionKey: sessionKeyOf(open),
+    loopback: isLoopback(flags.host),
+    temporalUi:
+      flags.temporalUi === undefined ? null : { url: flags.temporalUi, namespace: open.engine.namespace },
+    onError,
+  });
+  const server = await serveHttp(http, { host: flags.host, port: flags.port });
+  // Known only now, where any free port would do.
+  options.consoleUrl ??= `${server.url}/`;
+  const json = { mcp: `${server.url}/mcp`, console: options.consoleUrl };
+  return {
+    ready: { text: `MCP at ${json.mcp}, console at ${json.console}`, json },
+    async stop() {
+      console.close();
+      await server.close();
+      await open.close();
+    },
+  };
+}
+
+/** From the key that all servers share, so that each of them knows the others' sessions. */
+function sessionKeyOf({ sealKey }: Pick<OpenCommands, 'sealKey'>): Uint8Array {
+  if (sealKey === null) throw new Error('opened without the key that seals decisions');
+  return Buffer.from(hkdfSync('sha256', sealKey, '', 'readback console sessions', 32));
 }
 
 /** Names that requests may come with. Whoever listens on one address of a network is called by that address as well. */
-function hostnamesFor(host: string): string[] {
+function hostnamesFor({ host, consoleUrl }: Pick<ServeFlags, 'host' | 'consoleUrl'>): string[] {
+  const publicName = consoleUrl === undefined ? [] : [new URL(consoleUrl).hostname];
   const loopback = ['localhost', '127.0.0.1', '[::1]'];
   const shown = host.includes(':') ? `[${host}]` : host;
-  return ['0.0.0.0', '[::]', ...loopback].includes(shown) ? loopback : [...loopback, shown];
+  const called = ['0.0.0.0', '[::]', ...loopback].includes(shown) ? [] : [shown];
+  return [...loopback, ...called, ...publicName];
 }
 
 /** The flags and the catalogue's settings as the MCP server wants them. */

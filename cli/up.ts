@@ -1,6 +1,13 @@
 /** `readback up`: everything on this machine, with one command. */
 import type { Command } from 'commander';
-import { addEngineFlags, addListenFlags, addServingFlags, flag, type UpFlags } from './flags.ts';
+import {
+  addApproversFlags,
+  addEngineFlags,
+  addListenFlags,
+  addServingFlags,
+  flag,
+  type UpFlags,
+} from './flags.ts';
 
 /** The port that agents are configured with. */
 export const MCP_PORT = 8484;
@@ -14,9 +21,9 @@ export function addUp(program: Command): void {
       const { runUp } = await import('./up/run.ts');
       await runUp(flags);
     });
-  addServingFlags(addListenFlags(addEngineFlags(command), MCP_PORT)).addOption(
-    flag('--no-simulator', 'start no simulated devices'),
-  );
+  addApproversFlags(addServingFlags(addListenFlags(addEngineFlags(command), MCP_PORT)), {
+    withData: false,
+  }).addOption(flag('--no-simulator', 'start no simulated devices'));
 }
 
 const HELP = `

@@ -106,11 +106,13 @@ export function engineArguments(
   ];
 }
 
-export function servingArguments(flags: UpFlags, mcpPort: number): string[] {
+export function servingArguments(flags: UpFlags, mcpPort: number, temporalUi: string | null): string[] {
   return [
     ...['--port', String(mcpPort), '--host', flags.host],
     ...['--task-grace', `${flags.taskGrace}ms`, '--sync-wait', `${flags.syncWait}ms`],
     ...(flags.approval ? ['--approval', flags.approval] : []),
     ...(flags.deviceHeader ? ['--device-header'] : []),
+    ...(flags.approvers === undefined ? [] : ['--approvers', flags.approvers]),
+    ...(temporalUi === null ? [] : ['--temporal-ui', temporalUi]),
   ];
 }

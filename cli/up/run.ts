@@ -1,6 +1,7 @@
 /** The composition root of `up`: in which order what starts, and that all of it ends. */
 import { appendFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { requireApprovers } from '../approvers-file.ts';
 import { readUsableCatalogue } from '../catalogue-file.ts';
 import { catalogueFile } from '../catalogue-path.ts';
 import { type Holder, leaveDataFolder, type Ready, takeDataFolder, updateHolder } from '../data-folder.ts';
@@ -57,7 +58,9 @@ async function startAll(start: Start): Promise<Ready> {
   const mcpPort = await portForMcp(flags);
   // Every problem of the catalogue is told before anything runs. Where the simulator will listen is no part of it yet.
   const { simulatorUrl: elsewhere = null } = flags;
-  await readUsableCatalogue(start.catalogue, flags.simulator ? SOME_URL : elsewhere, start.say);
+  const url = flags.simulator ? SOME_URL : elsewhere;
+  const catalogue = await readUsableCatalogue(start.catalogue, url, start.say);
+  requireApprovers(catalogue, flags, start.say);
 
   const [{ address, ui }, simulatorUrl, { prepareNamespace }] = await Promise.all([
     flags.temporal === undefined ? startTemporal(start) : { address: flags.temporal, ui: null },
@@ -75,7 +78,7 @@ async function startAll(start: Start): Promise<Ready> {
 
   const engine = engineArguments(start, address, simulatorUrl);
   startRole(start, 'worker', engine);
-  startRole(start, 'serve', [...engine, ...servingArguments(flags, mcpPort)]);
+  startRole(start, 'serve', [...engine, ...servingArguments(flags, mcpPort, ui)]);
   await Promise.all(parts.map((part) => part.ready));
 
   const origin = `http://${flags.host.includes(':') ? `[${flags.host}]` : flags.host}:${mcpPort}`;
