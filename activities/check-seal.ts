@@ -12,6 +12,6 @@ export function checkSeal(
 ): boolean {
   // By hand in the Temporal UI nobody can seal; only where the operator allows that, and it is recorded as such.
   if (answer.seal === null) return catalogue().settings.decideInTemporalUi;
-  const { key, decision, by, via, at, comment } = answer;
-  return sealMatches(sealKey, { commandId, digest, key, decision, by, via, at, comment }, answer.seal);
+  const { seal, ...said } = answer;
+  return sealMatches(sealKey, { commandId, digest, ...said }, seal);
 }

@@ -8,7 +8,7 @@ import { decisionOf } from '../domain/approval/answer.ts';
 import { seal } from '../domain/approval/seal.ts';
 import type { PendingApproval } from '../domain/command.ts';
 import { type Answer, type AnswerReceipt, answerSignal, answerUpdate } from '../workflows/messages.ts';
-import { type CommandSnapshot, EngineUnreachable } from './commands.ts';
+import { type Answered, type CommandSnapshot, EngineUnreachable } from './commands.ts';
 import { ask } from './engine.ts';
 
 /** With no worker an update is never acknowledged; after this it goes as a signal, which is durable. */
@@ -18,11 +18,13 @@ export interface Decider {
   readonly by: string;
   /** `form`, `mrtr`, `console`, `cli`. */
   readonly via: string;
+  /** When the asking client was shown the question; absent or null: not known, or not asked through a client. */
+  readonly askedAt?: number | null;
 }
 
 /**
- * The responses of a client to the questions it was shown (`tasks/update`). Unknown and old keys are ignored; a
- * command that waits for nothing takes nothing.
+ * The responses of a client to the questions it was shown. Unknown and old keys are ignored; a command that waits for
+ * nothing takes nothing.
  */
 export async function answerQuestions(
   client: Client,
@@ -30,24 +32,28 @@ export async function answerQuestions(
   snapshot: CommandSnapshot,
   responses: Readonly<Record<string, unknown>>,
   decider: Decider,
-): Promise<void> {
-  const { approval } = snapshot.view;
-  if (snapshot.status !== 'running' || approval === null || !Object.hasOwn(responses, approval.key)) return;
+): Promise<Answered> {
+  const { commandId, status, view } = snapshot;
+  const { approval } = view;
+  if (status !== 'running' || approval === null || !Object.hasOwn(responses, approval.key)) return 'notOpen';
   const decision = decisionOf(responses[approval.key]);
-  await deliverAnswer(
+  const receipt = await deliverAnswer(
     client,
-    snapshot.commandId,
-    sealed(sealKey, snapshot.commandId, approval, { decision, comment: null, ...decider }),
+    commandId,
+    sealed(sealKey, commandId, approval, { decision, comment: null, ...decider }),
   );
+  if (receipt === 'queued') return 'queued';
+  if (receipt === 'ended' || !receipt.taken) return 'notOpen';
+  return receipt.standing === 'open' ? 'leftOpen' : 'decided';
 }
 
 export function sealed(
   sealKey: Uint8Array,
   commandId: string,
   { key, digest }: PendingApproval,
-  { decision, comment, by, via }: Decider & Pick<Answer, 'decision' | 'comment'>,
+  { decision, comment, by, via, askedAt = null }: Decider & Pick<Answer, 'decision' | 'comment'>,
 ): Answer {
-  const answer = { key, decision, by, via, comment, at: Date.now() };
+  const answer = { key, decision, by, via, comment, at: Date.now(), askedAt };
   return { ...answer, seal: seal(sealKey, { commandId, digest, ...answer }) };
 }
 

@@ -1,4 +1,6 @@
 /** What the parts in front of Temporal (MCP server, console, CLI) may ask of it. Implemented by `temporal-commands.ts`. */
+import type { SaidAboutApproval } from '../domain/approval/decision.ts';
+import type { FieldDefinition } from '../domain/catalogue/definition.ts';
 import type { Caller, CommandView, Phase } from '../domain/command.ts';
 import type { DeviceReply, SendResult } from '../domain/exchange.ts';
 import type { Outcome, SampleRun } from '../domain/outcome.ts';
@@ -67,7 +69,7 @@ export type TimelineEntry =
   | {
       readonly kind: 'answer';
       readonly at: number;
-      readonly decision: 'approved' | 'declined' | 'dismissed';
+      readonly decision: SaidAboutApproval;
       readonly by: string;
       readonly via: string;
       readonly comment: string | null;
@@ -155,6 +157,19 @@ export type Decided =
   | { readonly kind: 'notPending'; readonly why: string }
   | { readonly kind: 'unknown' };
 
+/** What became of an answer of the asking client. */
+export type Answered =
+  /** It counts. */
+  | 'decided'
+  /** Recorded as no decision; the approval is still open, under a new key. */
+  | 'leftOpen'
+  /** Recorded; it counts as soon as a worker runs, if nothing else was decided before. */
+  | 'queued'
+  /** Nothing is asked under that key (any more). */
+  | 'notOpen'
+  /** As for an id that nobody has. */
+  | 'unknown';
+
 export interface Commands {
   /** Resolves when Temporal has acknowledged the start. Throws `InputError` (nothing started) or `EngineUnreachable`. */
   submit(submission: Submission): Promise<Submitted>;
@@ -186,13 +201,16 @@ export interface Commands {
   ): Promise<readonly CommandSnapshot[]>;
   /** Oldest first; undefined as for an unknown id. */
   timeline(commandId: string, viewer: Viewer): Promise<readonly TimelineEntry[] | undefined>;
-  /** The answer of the asking client's user to an approval by the requester. false: as for an unknown id. */
+  /**
+   * The answer of the asking client's user to an approval by the requester; `askedAt`: when that client was shown the
+   * question, epoch ms, where that is known.
+   */
   answer(
     commandId: string,
     viewer: Viewer,
     answers: Readonly<Record<string, unknown>>,
-    via: string,
-  ): Promise<boolean>;
+    way: { readonly via: 'form' | 'mrtr'; readonly askedAt: number | null },
+  ): Promise<Answered>;
   /** Commands that wait for a person, in pages; within a page those that expire first come first. */
   pendingApprovals(options: { limit: number; cursor?: string | undefined }): Promise<PendingApprovals>;
   /**
@@ -210,6 +228,19 @@ export interface Commands {
 /** Something in the caller's input is wrong. `message` names the field, what is allowed, and that nothing was sent. */
 export class InputError extends Error {
   override readonly name = 'InputError';
+  /** Set where these values are all that is wrong, so that somebody can be asked for them. */
+  readonly missing: MissingValues | null;
+
+  constructor(message: string, options: ErrorOptions & { readonly missing?: MissingValues | null } = {}) {
+    super(message, options);
+    this.missing = options.missing ?? null;
+  }
+}
+
+/** Fields that must be given together with those that were. */
+export interface MissingValues {
+  readonly deviceName: string;
+  readonly fields: readonly FieldDefinition[];
 }
 
 /** Temporal can't be reached; the command's state is unknown, not lost. */

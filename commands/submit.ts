@@ -10,7 +10,13 @@ import { quoted } from '../domain/quoted.ts';
 import { formatValue, plain } from '../domain/text.ts';
 import type { Desired } from '../domain/values.ts';
 import { MEMO_KEY, SEARCH_ATTRIBUTE, TASK_QUEUE, WORKFLOW_TYPE } from '../workflows/messages.ts';
-import { type CommandSnapshot, InputError, type Submission, type Submitted } from './commands.ts';
+import {
+  type CommandSnapshot,
+  InputError,
+  type MissingValues,
+  type Submission,
+  type Submitted,
+} from './commands.ts';
 import { demand } from './engine.ts';
 import type { KnownCommands } from './known-commands.ts';
 
@@ -46,7 +52,9 @@ interface Keys {
 export function accept(catalogue: Catalogue, submission: Submission): Accepted {
   const device = deviceNamed(catalogue, submission.device);
   const parsed = parseDesired(device, submission.desired);
-  if (!parsed.ok) throw new InputError(parsed.problems.join('\n'));
+  if (!parsed.ok) {
+    throw new InputError(parsed.problems.join('\n'), { missing: missingValues(device, parsed.missing) });
+  }
   for (const [name, id] of Object.entries({
     requestId: submission.requestId,
     resendOf: submission.resendOf,
@@ -79,6 +87,11 @@ export function accept(catalogue: Catalogue, submission: Submission): Accepted {
     requesterCanAnswer: submission.requesterCanAnswer,
   };
   return { device, desired: parsed.desired, coerced: parsed.coerced, request, keys };
+}
+
+function missingValues(device: DeviceDefinition, names: readonly string[]): MissingValues | null {
+  const fields = names.map((name) => device.fields[name]).filter((field) => field !== undefined);
+  return fields.length === 0 ? null : { deviceName: device.name, fields };
 }
 
 export function deviceNamed(catalogue: Catalogue, name: string): DeviceDefinition {

@@ -88,11 +88,11 @@ export async function createTemporalCommands({
         return found;
       });
     },
-    async answer(commandId, viewer, answers, via) {
+    async answer(commandId, viewer, answers, way) {
       const snapshot = await get(commandId, viewer);
-      if (snapshot === undefined) return false;
-      await answerQuestions(client, needKey(sealKey), snapshot, answers, { by: snapshot.view.owner, via });
-      return true;
+      if (snapshot === undefined) return 'unknown';
+      const decider = { by: snapshot.view.owner, ...way };
+      return await answerQuestions(client, needKey(sealKey), snapshot, answers, decider);
     },
     async timeline(commandId, viewer) {
       if ((await get(commandId, viewer)) === undefined) return undefined;
@@ -142,11 +142,7 @@ function once<T>(load: () => Promise<T>): () => Promise<T> {
 
 function listQuery(
   viewer: Viewer,
-  {
-    device,
-    openOnly,
-    notPending,
-  }: { device: string | undefined; openOnly: boolean; notPending: boolean },
+  { device, openOnly, notPending }: { device: string | undefined; openOnly: boolean; notPending: boolean },
 ): string {
   const conditions = [`WorkflowType = "${WORKFLOW_TYPE.deviceCommand}"`];
   if (viewer.kind === 'owner')

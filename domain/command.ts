@@ -52,6 +52,18 @@ export interface PendingApproval {
   /** Key of the question; never used twice in a command's life. */
   readonly key: string;
   readonly before: Readonly<Record<string, Value | null>>;
+  /** Latest answers that were no decision, oldest first. Absent: none. */
+  readonly attempts?: readonly ApprovalAttempt[];
+}
+
+/** An answer of the asking client that decided nothing: the approval stayed open. */
+export interface ApprovalAttempt {
+  /** `tooFast`: a no that no person can have given so soon after the question. */
+  readonly how: 'dismissed' | 'mistyped' | 'tooFast';
+  readonly via: string;
+  readonly at: number;
+  /** From the question to the answer. */
+  readonly latencyMs: number;
 }
 
 export interface DecisionRecord {

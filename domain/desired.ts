@@ -11,7 +11,10 @@ import { declaredValue } from './wire.ts';
 export type ParsedDesired =
   /** `coerced`: what was taken for something else than it was written as, one sentence each. */
   | { readonly ok: true; readonly desired: Desired; readonly coerced: string[] }
-  /** One sentence or two a problem: which field, what is allowed, that nothing was sent. `missing`: fields that others require. */
+  /**
+   * One sentence or two a problem: which field, what is allowed, that nothing was sent. `missing`: fields that others
+   * require, where that is all that is wrong.
+   */
   | { readonly ok: false; readonly problems: string[]; readonly missing: string[] };
 
 /** Longest JSON text that is looked into, and longest text value that is passed on. */
@@ -54,7 +57,7 @@ export function parseDesired(device: DeviceDefinition, input: unknown): ParsedDe
   if (unfitting.length + lacking.length === 0) return { ok: true, desired, coerced };
   return failed(
     [...unfitting, ...lacking.map(({ problem }) => problem)],
-    [...new Set(lacking.map(({ field }) => field))],
+    unfitting.length === 0 ? [...new Set(lacking.map(({ field }) => field))] : [],
   );
 }
 

@@ -2,6 +2,7 @@
  * What is said about a command, in one text that stands alone: what was asked, what the device shows and how old that
  * is, what was sent, and what to do next. Hosts may pass on nothing else.
  */
+import { attemptInWords } from './approval/decision.ts';
 import type { CommandView } from './command.ts';
 import { endedWell, type Outcome } from './outcome.ts';
 import { formatDuration, formatValue, plain } from './text.ts';
@@ -54,7 +55,7 @@ function doing(view: CommandView): string {
 
 function waitingForPerson(
   { view, overdue }: TellableCommand,
-  { by, expiresAt, reason }: NonNullable<CommandView['approval']>,
+  { by, expiresAt, reason, attempts }: NonNullable<CommandView['approval']>,
   queueUrl: string | null,
 ): string {
   const where = queueUrl === null ? 'in the approval queue' : queueUrl;
@@ -64,7 +65,9 @@ function waitingForPerson(
       : 'the person who asked, or an operator (not you)';
   const why = reason === null ? '' : ` Why: ${plain(reason, 200)}`;
   const late = overdue ? ' Its time is over, but no worker seems to be running.' : '';
-  return `NOTHING SENT YET. ${asked(view)} needs a yes from ${who}: ${where}, until ${clock(expiresAt)}.${why}${late} Tell the user and end your turn; don't poll. It runs by itself once approved.`;
+  const last = attempts?.at(-1);
+  const tried = last === undefined ? '' : ` Asked here already: ${attemptInWords(last)}.`;
+  return `NOTHING SENT YET. ${asked(view)} needs a yes from ${who}: ${where}, until ${clock(expiresAt)}.${why}${tried}${late} Tell the user and end your turn; don't poll. It runs by itself once approved.`;
 }
 
 function ended(view: CommandView, outcome: Outcome, now: number): string {

@@ -1,6 +1,9 @@
 /** How the asking client's own user is asked for an approval by the requester. */
 import type { CommandSnapshot } from '../commands/commands.ts';
+import type { PendingApproval } from '../domain/command.ts';
 import { formatValue, plain } from '../domain/text.ts';
+import type { ElicitationRequest } from './asking.ts';
+import type { McpOptions } from './options.ts';
 import type { Requester } from './requester.ts';
 import type { InputRequests } from './task-snapshot.ts';
 
@@ -9,52 +12,69 @@ export const APPROVE_FIELD = 'approve';
 const LONGEST_REASON = 200;
 
 /**
- * `form`: a task that asks for input. `queue`: this client can't ask its user, so the approval is decided in the console
- * or by the CLI. Every approval is in the queue anyway, from its first second.
+ * `task`: a task that asks for input. `call`: the call itself asks. `queue`: this client can't ask its user, so the
+ * approval is decided in the console or by the CLI. Every approval is in the queue anyway, from its first second.
  */
-export type WayToAsk = 'form' | 'queue';
+export type WayToAsk = 'task' | 'call' | 'queue';
 
-/** By what this request declares; it holds for approvals by the requester, never for an operator's. */
-export function wayToAsk(requester: Requester): WayToAsk {
-  return requester.tasks && requester.elicitation.form && !requester.unattended ? 'form' : 'queue';
+/**
+ * By what this request declares; it holds for approvals by the requester, never for an operator's. A client that can
+ * only open URLs is sent to the queue: nobody can sign in at the console as the requester.
+ */
+export function wayToAsk(requester: Requester, options: McpOptions): WayToAsk {
+  if (requester.tasks && canShowForms(requester)) return 'task';
+  return canAskInCall(requester, options) ? 'call' : 'queue';
+}
+
+/** A call can ask: by a state that the client carries, or, on older connections, by a request of our own. */
+export function canAskInCall(requester: Requester, options: McpOptions): boolean {
+  return canShowForms(requester) && (requester.legacy || options.stateKey !== null);
+}
+
+function canShowForms({ elicitation, unattended }: Requester): boolean {
+  return elicitation.form && !unattended;
+}
+
+/** The approval that the asking client's user may decide, and the question about it. */
+export interface OpenQuestion {
+  readonly approval: PendingApproval;
+  readonly request: ElicitationRequest;
 }
 
 /**
- * The questions that are open for the asking client's user; null: none. A command that runs unattended never asks, and
- * one whose time is over isn't asked about, also where no worker has ended it yet.
+ * null: nothing to ask. A command that runs unattended never asks, and one whose time is over isn't asked about, also
+ * where no worker has ended it yet.
  */
-export function approvalRequests(snapshot: CommandSnapshot): InputRequests | null {
+export function openQuestion(snapshot: CommandSnapshot): OpenQuestion | null {
   const { approval, caller } = snapshot.view;
-  if (approval === null || approval.by !== 'requester' || caller.unattended || snapshot.cancelRequested)
-    return null;
-  return {
-    [approval.key]: {
-      method: 'elicitation/create',
-      params: {
-        mode: 'form',
-        message: questionOf(snapshot, approval),
-        requestedSchema: {
-          type: 'object',
-          properties: {
-            [APPROVE_FIELD]: {
-              type: 'boolean',
-              title: 'Send it',
-              description: 'Yes: the command is sent. No: nothing is sent.',
-            },
-          },
-          required: [APPROVE_FIELD],
-        },
+  if (snapshot.status !== 'running' || snapshot.cancelRequested || caller.unattended) return null;
+  if (approval === null || approval.by !== 'requester' || approval.expiresAt <= Date.now()) return null;
+  const requestedSchema = {
+    type: 'object' as const,
+    properties: {
+      [APPROVE_FIELD]: {
+        type: 'boolean' as const,
+        title: 'Send it',
+        description: 'Yes: the command is sent. No: nothing is sent.',
       },
     },
+    required: [APPROVE_FIELD],
+  };
+  const message = questionOf(snapshot, approval);
+  return {
+    approval,
+    request: { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } },
   };
 }
 
+/** The open question as a task shows it. */
+export function approvalRequests(snapshot: CommandSnapshot): InputRequests | null {
+  const open = openQuestion(snapshot);
+  return open && { [open.approval.key]: open.request };
+}
+
 /** Device, old → new, expiry, all from the catalogue; the agent's own words stand apart and labelled. */
-function questionOf(
-  snapshot: CommandSnapshot,
-  approval: NonNullable<CommandSnapshot['view']['approval']>,
-): string {
-  const { view } = snapshot;
+function questionOf({ view }: CommandSnapshot, approval: PendingApproval): string {
   const changes = Object.entries(view.desired).map(([field, desired]) => {
     const unit = view.units[field] ?? null;
     return `${field}: ${formatValue(approval.before[field] ?? null, unit)} → ${formatValue(desired, unit)}`;

@@ -6,6 +6,7 @@ import { approvalRequests } from './approval-request.ts';
 import { viewerOf } from './caller.ts';
 import { commandResult } from './command-result.ts';
 import type { McpOptions } from './options.ts';
+import type { ShownQuestions } from './shown-questions.ts';
 import type { TaskSnapshot } from './task-snapshot.ts';
 import type { TaskStore } from './tasks.ts';
 
@@ -14,14 +15,18 @@ const POLL_WHILE_ASKING_MS = 3_000;
 const POLL_WHILE_ACTIVE_MS = 1_000;
 
 /** Serves every command of `commands` as the task of the same id. */
-export function commandTasks(commands: Commands, options: McpOptions): TaskStore {
+export function commandTasks(commands: Commands, options: McpOptions, shown: ShownQuestions): TaskStore {
   return {
     async describe(taskId, principal) {
       const snapshot = await commands.get(taskId, viewerOf({ principal }));
       return snapshot && taskOf(snapshot, Date.now(), options);
     },
-    update: (taskId, principal, responses) =>
-      commands.answer(taskId, viewerOf({ principal }), responses, 'form'),
+    async update(taskId, principal, responses) {
+      const [askedAt = null] = Object.keys(responses).flatMap((key) => shown.at(taskId, key) ?? []);
+      const way = { via: 'form' as const, askedAt };
+      return (await commands.answer(taskId, viewerOf({ principal }), responses, way)) !== 'unknown';
+    },
+    shown: (taskId, keys) => shown.note(taskId, keys),
     cancel: (taskId, principal) => commands.cancel(taskId, viewerOf({ principal })),
     async *changes(taskId, principal, signal) {
       for await (const snapshot of commands.changes(taskId, viewerOf({ principal }), signal))

@@ -8,6 +8,13 @@ export interface McpOptions {
   readonly unattended: boolean;
   /** Mirror `device` into an `Mcp-Param-Device` header; clients that can't are refused. */
   readonly deviceHeader: boolean;
+  /** `task`: a command that waits for somebody whom the client can't ask stays a task, for clients that take one. */
+  readonly operatorWait: 'answer' | 'task';
+  /**
+   * Signs what a client carries from a question to its answer; every server behind one address needs the same
+   * (`requestStateKey`). null: clients that would have to carry something aren't asked, the queue decides.
+   */
+  readonly stateKey: Uint8Array | null;
   /** Where people decide approvals; null: no console runs. */
   readonly consoleUrl: string | null;
 }
@@ -20,5 +27,7 @@ export const DEFAULT_OPTIONS: McpOptions = {
   syncWaitMs: LONGEST_WAIT_MS,
   unattended: false,
   deviceHeader: false,
+  operatorWait: 'answer',
+  stateKey: null,
   consoleUrl: null,
 };

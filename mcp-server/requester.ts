@@ -22,6 +22,8 @@ export interface Requester {
   readonly unattended: boolean;
   /** The client can be given a task instead of a result. */
   readonly tasks: boolean;
+  /** Speaks 2025-11-25 or older: can be asked during a call, but carries nothing from one call to the next. */
+  readonly legacy: boolean;
   /** What the client says it can show to its user. */
   readonly elicitation: { readonly form: boolean; readonly url: boolean };
 }
@@ -57,6 +59,7 @@ export function requesterOf(
     unattended: options.unattended || headers?.get(APPROVAL_HEADER)?.trim().toLowerCase() === 'queue',
     tasks:
       connection === null && isJsonObject(memberOf(memberOf(capabilities, 'extensions'), TASKS_EXTENSION)),
+    legacy: connection !== null,
     elicitation: elicitationIn(capabilities),
   };
 }

@@ -2,10 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { McpServer, type ServerContext } from '@modelcontextprotocol/server';
 import type { Commands } from '../commands/commands.ts';
-import { InputError } from '../commands/commands.ts';
-import { inputErrorResult } from './command-result.ts';
 import { commandTasks } from './command-tasks.ts';
 import type { McpOptions } from './options.ts';
+import { requestStates } from './request-state.ts';
 import {
   type ConnectionFacts,
   type Requester,
@@ -13,17 +12,17 @@ import {
   requesterOfContext,
   TASKS_EXTENSION,
 } from './requester.ts';
+import { servedTool } from './served-tool.ts';
 import type { McpService } from './service.ts';
+import { shownQuestions } from './shown-questions.ts';
 import { withoutEmptyContent } from './task-result-content.ts';
 import { serveTasks } from './tasks.ts';
-import { type ServedTool, serveTools } from './tool-calls.ts';
+import { serveTools } from './tool-calls.ts';
 import { cancelCommand } from './tools/cancel-command.ts';
 import { getCommand } from './tools/get-command.ts';
 import { getDeviceState } from './tools/get-device-state.ts';
 import { listDevices } from './tools/list-devices.ts';
 import { setDeviceState } from './tools/set-device-state.ts';
-import type { Tool } from './tools/tool.ts';
-import type { Call } from './waiting.ts';
 
 export interface McpParts {
   readonly commands: Commands;
@@ -45,14 +44,16 @@ const CACHE_FOR_MS = 3_600_000;
 
 /** The five tools and every command as a task, for any transport. */
 export function mcpService({ commands, options, onError }: McpParts): McpService {
+  const shown = shownQuestions();
   const tools = [
     listDevices(commands),
     getDeviceState(commands, options),
-    setDeviceState(commands, options),
+    setDeviceState({ commands, options, shown }),
     getCommand(commands, options),
     cancelCommand(commands, options),
   ];
-  const store = commandTasks(commands, options);
+  const store = commandTasks(commands, options, shown);
+  const states = options.stateKey === null ? null : requestStates(options.stateKey);
 
   const serverFor: McpService['serverFor'] = ({ era }) => {
     const modern = era === 'modern';
@@ -74,42 +75,15 @@ export function mcpService({ commands, options, onError }: McpParts): McpService
       requesterOfContext(ctx, modern ? null : connectionFacts(server), options);
     serveTools(
       server,
-      tools.map((tool) => served(tool, requester)),
+      tools.map((tool) =>
+        servedTool(tool, { requesterOf: requester, states, syncWaitMs: options.syncWaitMs }),
+      ),
       onError,
     );
     if (modern) serveTasks(server, { store, requesterOf: requester, onError });
     return withoutEmptyContent(server);
   };
   return { serverFor, tasks: store, requesterOf: (facts) => requesterOf(facts, null, options), onError };
-}
-
-/** A tool as it is served: told who calls, and with input errors as results, which the agent can mend. */
-function served(tool: Tool, requester: (ctx: ServerContext) => Requester): ServedTool {
-  return {
-    ...tool,
-    async call(args, ctx) {
-      const call: Call = { requester: requester(ctx), signal: ctx.mcpReq.signal, progress: progressOf(ctx) };
-      try {
-        return await tool.call(args, call);
-      } catch (error) {
-        if (error instanceof InputError) return inputErrorResult(error.message);
-        throw error;
-      }
-    },
-  };
-}
-
-function progressOf(ctx: ServerContext): Call['progress'] {
-  const progressToken = ctx.mcpReq._meta?.progressToken;
-  if (progressToken === undefined) return null;
-  return async (elapsedMs, message) => {
-    const params = { progressToken, progress: Math.round(elapsedMs / 1000), message };
-    try {
-      await ctx.mcpReq.notify({ method: 'notifications/progress', params });
-    } catch {
-      // The client went away, which also ends the waiting.
-    }
-  };
 }
 
 /** The accessors are deprecated for 2026-07-28; on older connections nothing else knows. */

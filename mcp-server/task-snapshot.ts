@@ -47,8 +47,13 @@ function canShow(request: InputRequest, requester: Requester): boolean {
 
 /** The answer to tools/call that is a task. */
 export function createTaskResult(snapshot: TaskSnapshot, requester: Requester): CreateTaskResult {
-  return { resultType: 'task', ...commonFields(snapshot), status: shownStatus(snapshot, requester) };
+  const fields = { ...commonFields(snapshot), status: shownStatus(snapshot, requester) };
+  // The question itself comes with the first poll, and somebody may be sitting there.
+  const pollIntervalMs = fields.status === 'input_required' ? FIRST_POLL_FOR_INPUT_MS : fields.pollIntervalMs;
+  return { resultType: 'task', ...fields, pollIntervalMs };
 }
+
+const FIRST_POLL_FOR_INPUT_MS = 200;
 
 export type CreateTaskResult = ReturnType<typeof commonFields> & {
   readonly resultType: 'task';

@@ -21,6 +21,8 @@ export interface TaskStore {
   /** Only keys that are outstanding arrive here, with the client's responses as they came. */
   update(taskId: string, principal: string, responses: Readonly<Record<string, unknown>>): Promise<boolean>;
   cancel(taskId: string, principal: string): Promise<boolean>;
+  /** The client is being shown these input requests, for stores that care how soon they are answered. */
+  shown?(taskId: string, keys: readonly string[]): void;
   /**
    * The task now and after every change; the same may come twice. Ends with the task, or when the signal aborts; at once
    * where it doesn't exist. Rejects only when it can't be reached.
@@ -58,6 +60,7 @@ export function serveTasks(server: McpServer, parts: TasksParts): void {
   serve('tasks/get', async (taskId, requester) => {
     const snapshot = await store.describe(taskId, requester.principal);
     if (snapshot === undefined) throw taskNotFound();
+    store.shown?.(taskId, Object.keys(answerable(snapshot, requester)));
     return detailedTask(snapshot, requester);
   });
 

@@ -1,5 +1,6 @@
 /** Waits for a command on behalf of one request. Ends with the request at the latest; the command goes on. */
 import type { CommandSnapshot, Commands } from '../commands/commands.ts';
+import type { Reply } from './asking.ts';
 import { viewerOf } from './caller.ts';
 import { statusMessage } from './command-tasks.ts';
 import type { Requester } from './requester.ts';
@@ -7,6 +8,10 @@ import type { Requester } from './requester.ts';
 /** One tool call: who makes it, until when it is worth waiting, and how to say that we are still at it. */
 export interface Call {
   readonly requester: Requester;
+  /** When it came in, epoch ms. */
+  readonly since: number;
+  /** What became of a question that this very call asked before; null: it hasn't asked. */
+  readonly reply: Reply | null;
   /** Aborted when the client drops or cancels the request. */
   readonly signal: AbortSignal;
   /** Sends a progress notification, if anybody still listens; null where the client asked for none. */

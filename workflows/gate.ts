@@ -1,7 +1,7 @@
 /** The gate: a command that needs a person's approval waits here, before anything is sent. */
 import { condition, proxyActivities, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
-import { FASTEST_HUMAN_ANSWER_MS } from '../domain/approval/decision.ts';
-import type { DecisionRecord } from '../domain/command.ts';
+import { attemptInWords, FASTEST_HUMAN_ANSWER_MS, isThroughClient } from '../domain/approval/decision.ts';
+import type { ApprovalAttempt, DecisionRecord, PendingApproval } from '../domain/command.ts';
 import {
   type Activities,
   type Answer,
@@ -18,17 +18,21 @@ const { checkSeal } = proxyActivities<Activities>({ startToCloseTimeout: '10 sec
 
 /** Answers that were not valid; beyond these nobody is listening any more, and the history stays short. */
 const JUNK_ANSWERS_LIMIT = 25;
+/** Attempts that the view shows; the history keeps all. */
+const SHOWN_ATTEMPTS = 10;
 
 export interface Gate {
   requirement: Requirement | null;
   decision: DecisionRecord | null;
   junk: number;
   attempts: number;
+  /** When the question that is open now came up: each one has a key of its own. */
+  questionAt: number;
 }
 
 /** Opens the gate's two doors, update and signal. Both take the same answer; the first valid one decides. */
 export function openGate(story: Story): Gate {
-  const gate: Gate = { requirement: null, decision: null, junk: 0, attempts: 0 };
+  const gate: Gate = { requirement: null, decision: null, junk: 0, attempts: 0, questionAt: 0 };
   setHandler(answerUpdate, (answer) => takeAnswer(story, gate, answer), {
     // Must stay synchronous: an asynchronous validator can't reject.
     validator: (answer: Answer) => refuseNonsense(gate, answer),
@@ -47,6 +51,7 @@ export async function waitForApproval(
 ): Promise<Ending | null> {
   gate.requirement = requirement;
   const askedAt = Date.now();
+  gate.questionAt = askedAt;
   const { by, reason, digest, expiresMs } = requirement;
   upsertSearchAttributes([{ key: SEARCH_ATTRIBUTE.approval, value: 'pending' }]);
   tell(story, {
@@ -80,25 +85,23 @@ export async function waitForApproval(
 async function takeAnswer(story: Story, gate: Gate, answer: Answer): Promise<AnswerReceipt> {
   const requirement = gate.requirement;
   if (requirement === null || gate.decision !== null) return receipt(story, gate, false);
-  const asked = story.view.approval;
-  // A client answers the question it was shown last; an older key has been answered already.
-  if (asked === null || (answer.via === 'form' && answer.key !== asked.key))
-    return receipt(story, gate, false);
+  if (openQuestion(story, answer) === null) return receipt(story, gate, false);
   const sealed = await checkSeal({ commandId: story.commandId, digest: requirement.digest, answer });
   if (!sealed || !mayDecide(story, requirement, answer)) {
     gate.junk += 1;
     return receipt(story, gate, false);
   }
   // Another answer may have been checked meanwhile, or the time may be over: the first valid one stands.
-  if (gate.decision !== null || story.view.approval === null) return receipt(story, gate, false);
-  const latencyMs = Math.max(0, answer.at - asked.askedAt);
-  const tooFast = answer.via === 'form' && latencyMs < FASTEST_HUMAN_ANSWER_MS;
-  if (answer.decision === 'dismissed' || (answer.decision === 'declined' && tooFast)) {
-    leaveOpen(story, gate, answer, latencyMs);
+  const asked = openQuestion(story, answer);
+  if (gate.decision !== null || asked === null) return receipt(story, gate, false);
+  const latencyMs = latencyOf(answer, asked, gate);
+  const said = meaningOf(answer, latencyMs);
+  if (said !== 'approved' && said !== 'declined') {
+    leaveOpen(story, gate, asked, { how: said, via: answer.via, at: answer.at, latencyMs });
     return receipt(story, gate, true);
   }
   gate.decision = {
-    decision: answer.decision,
+    decision: said,
     by: answer.by,
     via: answer.via,
     authenticated: answer.seal !== null,
@@ -112,22 +115,41 @@ async function takeAnswer(story: Story, gate: Gate, answer: Answer): Promise<Ans
 /** A rule for operators is never decided by the one who asks, nor through the asking client. */
 function mayDecide(story: Story, requirement: Requirement, answer: Answer): boolean {
   if (requirement.by === 'requester') return true;
-  return answer.by !== story.request.caller.subject && answer.via !== 'form' && answer.via !== 'mrtr';
+  return answer.by !== story.request.caller.subject && !isThroughClient(answer.via);
+}
+
+/** What is asked now. null: nothing, or not what is answered; a client answers the question that it was shown last. */
+function openQuestion({ view }: Story, answer: Answer): PendingApproval | null {
+  if (view.approval === null || !isThroughClient(answer.via)) return view.approval;
+  return answer.key === view.approval.key ? view.approval : null;
+}
+
+/** From the question to the answer. A client may have been shown it long after it came up. */
+function latencyOf({ via, at, askedAt }: Answer, asked: PendingApproval, gate: Gate): number {
+  const since = isThroughClient(via) ? (askedAt ?? gate.questionAt) : asked.askedAt;
+  return Math.max(0, at - since);
+}
+
+function meaningOf(
+  { decision, via }: Answer,
+  latencyMs: number,
+): DecisionRecord['decision'] | ApprovalAttempt['how'] {
+  const tooFast = isThroughClient(via) && latencyMs < FASTEST_HUMAN_ANSWER_MS;
+  return decision === 'declined' && tooFast ? 'tooFast' : decision;
 }
 
 /** Not a decision: recorded as what it was, and the question stays open for others. */
-function leaveOpen(story: Story, gate: Gate, answer: Answer, latencyMs: number): void {
+function leaveOpen(story: Story, gate: Gate, asked: PendingApproval, attempt: ApprovalAttempt): void {
   gate.attempts += 1;
-  if (gate.attempts > JUNK_ANSWERS_LIMIT) return;
-  const how =
-    answer.decision === 'dismissed'
-      ? 'the question was dismissed'
-      : `answered by the client after ${latencyMs} ms; perhaps no person saw it`;
-  const approval = story.view.approval;
-  // A new key for the next time it is asked: keys are never used twice.
+  gate.questionAt = Date.now();
   tell(story, {
-    note: `waiting for a yes in the approval queue (${how})`,
-    approval: approval === null ? null : { ...approval, key: `approve-${gate.attempts + 1}` },
+    note: `waiting for a yes in the approval queue (${attemptInWords(attempt)})`,
+    approval: {
+      ...asked,
+      // A new key for the next time it is asked: keys are never used twice.
+      key: `approve-${gate.attempts + 1}`,
+      attempts: [...(asked.attempts ?? []), attempt].slice(-SHOWN_ATTEMPTS),
+    },
   });
 }
 
@@ -145,16 +167,19 @@ function refuseNonsense(gate: Gate, answer: Answer): void {
 /** Cheap checks that need no activity, so that junk leaves no trace in the history. */
 function isNonsense(gate: Gate, answer: Answer): string | null {
   if (gate.junk >= JUNK_ANSWERS_LIMIT) return 'too many invalid answers: this approval only expires now';
-  const known = ['approved', 'declined', 'dismissed'];
+  const known = ['approved', 'declined', 'dismissed', 'mistyped'];
   const wellFormed =
     typeof answer?.key === 'string' &&
     known.includes(answer.decision) &&
     typeof answer.by === 'string' &&
     typeof answer.at === 'number' &&
     isSealOrNone(answer.seal);
-  if (!wellFormed) return 'an answer needs key, decision (approved, declined or dismissed), by, via and at';
+  if (!wellFormed)
+    return 'an answer needs key, decision (approved, declined, dismissed or mistyped), by, via and at';
   if (!/^approve-\d{1,3}$/.test(answer.key)) return `there is no question "${answer.key.slice(0, 40)}"`;
   if (gate.requirement === null) return 'nothing is waiting for an approval here';
+  if (isThroughClient(answer.via) && gate.attempts >= JUNK_ANSWERS_LIMIT)
+    return 'this client has answered too often without deciding: the approval queue decides now';
   return null;
 }
 

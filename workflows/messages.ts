@@ -4,7 +4,7 @@
  */
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { Seal } from '../domain/approval/decision.ts';
+import type { SaidAboutApproval, Seal } from '../domain/approval/decision.ts';
 import type { SettlePolicy, WakePolicy } from '../domain/catalogue/definition.ts';
 import type { CommandRequest, CommandView } from '../domain/command.ts';
 import type { DeviceReply, RawRead, SendResult } from '../domain/exchange.ts';
@@ -57,12 +57,14 @@ export const enterUpdate = defineUpdate<LaneAnswer, [LaneEntry, readonly string[
 export interface Answer {
   /** Key of the question that is answered. */
   readonly key: string;
-  readonly decision: 'approved' | 'declined' | 'dismissed';
+  readonly decision: SaidAboutApproval;
   readonly by: string;
   readonly via: string;
   readonly comment: string | null;
   /** When the answer was received, epoch ms. */
   readonly at: number;
+  /** When the asking client was shown the question, epoch ms; null: not known, or not asked through a client. */
+  readonly askedAt: number | null;
   /** Absent: decided by hand in the Temporal UI. */
   readonly seal: Seal | null;
 }

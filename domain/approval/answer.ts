@@ -1,14 +1,15 @@
 /** What a client's elicitation response means. A yes is `accept` and a boolean `true`, and nothing else is. */
+import type { SaidAboutApproval } from './decision.ts';
 
 /** Anything may come in: the response is a stranger's. */
-export function decisionOf(response: unknown): 'approved' | 'declined' | 'dismissed' {
+export function decisionOf(response: unknown): SaidAboutApproval {
   const { action, content } = asRecord(response);
   if (action === 'decline') return 'declined';
-  if (action !== 'accept') return 'dismissed';
+  if (action === 'cancel') return 'dismissed';
+  if (action !== 'accept') return 'mistyped';
   const said = asRecord(content)['approve'];
   if (said === true) return 'approved';
-  // Anything but a boolean was mistyped: no decision, so the approval stays open.
-  return said === false ? 'declined' : 'dismissed';
+  return said === false ? 'declined' : 'mistyped';
 }
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> {

@@ -1,5 +1,10 @@
 /** What a decision is bound to, so that it can't be moved to another command, question or person. */
 
+import type { ApprovalAttempt } from '../command.ts';
+
+/** `dismissed` and `mistyped` decide nothing. */
+export type SaidAboutApproval = 'approved' | 'declined' | 'dismissed' | 'mistyped';
+
 /** HMAC-SHA-256 over the decision, made by the part that authenticated the person. */
 export interface Seal {
   readonly nonce: string;
@@ -12,10 +17,12 @@ export interface DecisionToSeal {
   /** Digest of exactly what was asked: command, definition and rule. */
   readonly digest: string;
   readonly key: string;
-  readonly decision: 'approved' | 'declined' | 'dismissed';
+  readonly decision: SaidAboutApproval;
   readonly by: string;
   readonly via: string;
   readonly at: number;
+  /** When the question was put to the asking client, as far as is known there. */
+  readonly askedAt: number | null;
   readonly comment: string | null;
 }
 
@@ -30,6 +37,7 @@ export function sealedText(decision: DecisionToSeal, nonce: string): string {
     decision.by,
     decision.via,
     decision.at,
+    decision.askedAt,
     decision.comment,
     nonce,
   ]);
@@ -37,3 +45,17 @@ export function sealedText(decision: DecisionToSeal, nonce: string): string {
 
 /** No person reads a question and answers it faster than this; such a "no" came from the client itself. */
 export const FASTEST_HUMAN_ANSWER_MS = 1000;
+
+/** Ways that lead through the client that asked, where nobody can tell whether a person answers. */
+export const isThroughClient = (via: string): boolean => via === 'form' || via === 'mrtr';
+
+export function attemptInWords({ how, latencyMs }: ApprovalAttempt): string {
+  switch (how) {
+    case 'dismissed':
+      return 'the question was dismissed';
+    case 'mistyped':
+      return 'the answer was neither yes nor no';
+    case 'tooFast':
+      return `answered by the client after ${latencyMs} ms; perhaps no person saw it`;
+  }
+}

@@ -2,6 +2,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { InputError } from '../../commands/commands.ts';
+import type { Asking } from '../asking.ts';
 import type { CreateTaskResult } from '../task-snapshot.ts';
 import type { Call } from '../waiting.ts';
 
@@ -16,7 +17,7 @@ export interface Tool {
     readonly openWorldHint?: boolean;
   };
   /** Throws `InputError` for what the agent can mend, `EngineUnreachable`, or a protocol error. */
-  call(args: unknown, call: Call): Promise<CallToolResult | CreateTaskResult>;
+  call(args: unknown, call: Call): Promise<CallToolResult | CreateTaskResult | Asking>;
 }
 
 export interface JsonSchema {

@@ -266,7 +266,7 @@ describe('Readback', { concurrency: 6 }, () => {
         asking.commandId,
         owner,
         { [view.approval?.key ?? '']: response },
-        'form',
+        { via: 'form', askedAt: null },
       );
       return (await readback.commands.get(asking.commandId, owner)) as CommandSnapshot;
     };

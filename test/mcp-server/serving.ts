@@ -4,6 +4,7 @@ import { type Commands } from '../../commands/commands.ts';
 import { createTemporalCommands } from '../../commands/temporal-commands.ts';
 import { createHttpApp, serveHttp } from '../../mcp-server/http.ts';
 import { DEFAULT_OPTIONS, type McpOptions } from '../../mcp-server/options.ts';
+import { requestStateKey } from '../../mcp-server/request-state-key.ts';
 import { type Harness, startReadback } from '../harness/readback.ts';
 
 export const CATALOGUE = `
@@ -74,7 +75,12 @@ export async function openHouse(): Promise<House> {
     async serve(options = {}, commands = harness.commands) {
       const errors: Error[] = [];
       const onError = (error: Error) => void errors.push(error);
-      const app = createHttpApp({ commands, options: { ...DEFAULT_OPTIONS, ...options }, onError });
+      const stateKey = requestStateKey(harness.sealKey);
+      const app = createHttpApp({
+        commands,
+        options: { ...DEFAULT_OPTIONS, stateKey, ...options },
+        onError,
+      });
       const { url, port, close } = await serveHttp(app, { host: '127.0.0.1', port: 0 });
       closing.push(close);
       return { url, port, errors, close };

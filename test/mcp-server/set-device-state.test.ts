@@ -120,7 +120,9 @@ describe('set_device_state', () => {
     const cases: [Partial<McpOptions>, 'boiler' | 'night-lamp', WireOptions][] = [
       [{ taskGraceMs: 0 }, 'boiler', forms],
       [{}, 'night-lamp', { capabilities: TASKS }],
-      [{}, 'night-lamp', { capabilities: { elicitation: {} } }],
+      [{}, 'night-lamp', { capabilities: { ...TASKS, elicitation: { url: {} } } }],
+      [{}, 'night-lamp', { capabilities: {} }],
+      [{ stateKey: null }, 'night-lamp', { capabilities: { elicitation: {} } }],
       [{ unattended: true }, 'night-lamp', forms],
       [{}, 'night-lamp', { ...forms, headers: { 'Readback-Approval': 'queue' } }],
     ];
