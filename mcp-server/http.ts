@@ -9,6 +9,7 @@ import {
   localhostAllowedHostnames,
   originValidationResponse,
   readRequestBody,
+  type ServerNotifier,
 } from '@modelcontextprotocol/server';
 import { Hono } from 'hono';
 import { legacySessions } from './legacy-sessions.ts';
@@ -28,6 +29,8 @@ export type HttpParts = McpParts & HttpOptions;
 export interface HttpApp {
   /** Host and Origin are checked for every route, also for those added later. */
   readonly app: Hono;
+  /** Tells those who have subscribed that a list has changed. */
+  readonly notify: ServerNotifier;
   /** Ends open streams and sessions. Commands go on. */
   close(): Promise<void>;
 }
@@ -86,6 +89,7 @@ export function createMcpApp(service: McpService, options: HttpOptions = {}): Ht
 
   return {
     app,
+    notify: modern.notify,
     async close() {
       await Promise.all([modern.close(), legacy.close()]);
     },
