@@ -37,48 +37,49 @@ export async function pendingApprovals(
   return { items, cursor: page.cursor, total: counted.count };
 }
 
-/** `snapshot` is fresh: the list of what is pending may be old. */
+/** `get` describes the command anew each time: the list of what is pending may be old, and so is what was true before. */
 export async function decide(
   client: Client,
   sealKey: Uint8Array,
-  snapshot: CommandSnapshot | undefined,
+  get: () => Promise<CommandSnapshot | undefined>,
   { decision, by, via, comment }: Decision,
 ): Promise<Decided> {
+  const snapshot = await get();
   if (snapshot === undefined) return { kind: 'unknown' };
   const { commandId, view } = snapshot;
   const words = comment === null || comment.trim() === '' ? null : plain(comment, LONGEST_COMMENT);
   if (decision === 'declined' && words === null)
     throw new InputError('A decline needs a reason, so that whoever asked can be told. Nothing was decided.');
-  if (view.decidedBy !== null)
-    return { kind: 'decidedBefore', decision: view.decidedBy.decision, by: view.decidedBy.by };
-  if (snapshot.status !== 'running' || view.approval === null)
-    return { kind: 'notPending', why: whyNotPending(snapshot) };
-  if (view.approval.expiresAt <= Date.now())
-    return { kind: 'notPending', why: 'its time is over; nothing was sent' };
-  if (view.approval.by === 'operator' && by === view.owner) {
+  const { approval } = view;
+  if (snapshot.status !== 'running' || approval === null || approval.expiresAt <= Date.now())
+    return standing(snapshot);
+  if (approval.by === 'operator' && by === view.owner) {
     throw new InputError(
       `${by} asked for this command, so somebody else has to decide it. Nothing was decided.`,
     );
   }
-  const receipt = await deliverAnswer(
-    client,
-    commandId,
-    sealed(sealKey, commandId, view.approval, { decision, by, via, comment: words }),
-  );
+  const answer = sealed(sealKey, commandId, approval, { decision, by, via, comment: words });
+  const receipt = await deliverAnswer(client, commandId, answer);
   if (receipt === 'queued') return { kind: 'queued' };
-  if (receipt === 'ended') return { kind: 'notPending', why: 'it has ended meanwhile' };
-  if (receipt.taken) return { kind: 'taken' };
-  if (receipt.by !== null && (receipt.standing === 'approved' || receipt.standing === 'declined')) {
-    return { kind: 'decidedBefore', decision: receipt.standing, by: receipt.by };
-  }
-  return {
-    kind: 'notPending',
-    why:
-      receipt.standing === 'expired' ? 'its time is over; nothing was sent' : 'the decision was not accepted',
-  };
+  if (receipt !== 'ended' && receipt.taken) return { kind: 'taken' };
+  // Somebody was faster, or it ended meanwhile; if it ended by this very decision, the receipt was lost with it.
+  const after = (await get()) ?? snapshot;
+  const { decidedBy } = after.view;
+  const ours = decidedBy?.by === by && decidedBy.via === via && decidedBy.decision === decision;
+  return ours && decidedBy.at >= answer.at ? { kind: 'taken' } : standing(after);
+}
+
+/** What stands where a decision no longer counts. */
+function standing(snapshot: CommandSnapshot): Decided {
+  const { decidedBy } = snapshot.view;
+  if (decidedBy !== null) return { kind: 'decidedBefore', decision: decidedBy.decision, by: decidedBy.by };
+  return { kind: 'notPending', why: whyNotPending(snapshot) };
 }
 
 function whyNotPending({ view, status }: CommandSnapshot): string {
   if (view.result !== null) return `it has ended: ${view.result.outcome}`;
-  return status === 'running' ? 'it needs no approval' : `it is ${status}`;
+  if (status !== 'running') return `it is ${status}`;
+  if (view.approval === null) return 'it needs no approval';
+  if (view.approval.expiresAt <= Date.now()) return 'its time is over; nothing was sent';
+  return 'the decision was not accepted; it still waits';
 }

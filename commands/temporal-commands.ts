@@ -100,7 +100,7 @@ export async function createTemporalCommands({
     },
     pendingApprovals: async (options) => await pendingApprovals(client, await retentionMs(), options),
     decide: async (commandId, decision) =>
-      await decide(client, needKey(sealKey), await get(commandId, { kind: 'operator' }), decision),
+      await decide(client, needKey(sealKey), () => get(commandId, { kind: 'operator' }), decision),
     readState: async (device, { withReplies = false } = {}) =>
       await readState(client, catalogue(), device, withReplies),
     dryRun: async (submission) => await dryRun(client, catalogue(), submission),

@@ -15,7 +15,7 @@ export const isDecision = (word: unknown): word is keyof typeof DECISIONS =>
   typeof word === 'string' && Object.hasOwn(DECISIONS, word);
 
 export function addDecide(console: Hono, context: ConsoleContext): void {
-  const { access, sessions, commands, overview } = context;
+  const { access, sessions, commands } = context;
 
   console.post('/decide', async (c) => {
     const standing = access.standing(c);
@@ -43,8 +43,7 @@ export function addDecide(console: Hono, context: ConsoleContext): void {
         via: 'console',
         comment,
       });
-      const { pending } = await overview.read(Number.POSITIVE_INFINITY);
-      const names = new Map(pending.map(({ commandId, view }) => [commandId, view.deviceName]));
+      const names = await deviceNames(results.filter(({ result }) => result.kind !== 'unknown'));
       return await show(
         c,
         context,
@@ -56,6 +55,15 @@ export function addDecide(console: Hono, context: ConsoleContext): void {
       throw error;
     }
   });
+
+  const deviceNames = async (decided: readonly { readonly commandId: string }[]) => {
+    const found = await Promise.all(
+      decided.map(({ commandId }) => commands.get(commandId, { kind: 'operator' }).catch(() => undefined)),
+    );
+    return new Map(
+      found.flatMap((snapshot) => (snapshot ? [[snapshot.commandId, snapshot.view.deviceName]] : [])),
+    );
+  };
 
   const refuse = (c: Context, why: string, status: 400 | 403) =>
     show(

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Approvers, openApprovers } from '../../commands/approvers.ts';
 import type { CommandSnapshot, Commands } from '../../commands/commands.ts';
 import { mountConsole } from '../../console/console.ts';
@@ -142,7 +143,8 @@ async function waiting({ commands }: Harness, id: string): Promise<CommandSnapsh
 export interface Browser {
   readonly cookie: string;
   get(path: string): Promise<Answer>;
-  /** `csrf` is taken from the page, unless given. */
+  /** The page once it holds `words`, which the shared list of what waits may need a moment for. */
+  getUntil(path: string, words: string): Promise<string>;
   post(
     path: string,
     fields: readonly (readonly [string, string])[],
@@ -184,6 +186,13 @@ async function signIn(url: string, secret: string): Promise<Browser> {
     cookie,
     csrf,
     get: (path) => request(path),
+    async getUntil(path, words) {
+      for (const giveUpAt = Date.now() + 10_000; ; await sleep(100)) {
+        const { text } = await request(path);
+        if (text.includes(words)) return text;
+        if (Date.now() > giveUpAt) throw new Error(`${path} never shows ${words}: ${text}`);
+      }
+    },
     post: (path, fields, headers = {}) =>
       request(path, {
         method: 'POST',
