@@ -19,6 +19,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     '@temporalio/activity',
     '@temporalio/client',
     '@temporalio/common',
+    'mqtt',
     'undici',
     'node:*',
   ],
