@@ -6,7 +6,7 @@ import { attemptInWords } from './approval/decision.ts';
 import type { CommandView } from './command.ts';
 import { endedWell, type Outcome } from './outcome.ts';
 import { formatDuration, formatValue, plain } from './text.ts';
-import type { Reading } from './values.ts';
+import type { Reading, Value } from './values.ts';
 
 export interface TellableCommand {
   readonly commandId: string;
@@ -32,7 +32,7 @@ export function commandMessage(
   if (view.result !== null) return ended(view, view.result.outcome, now);
   if (status === 'cancelled') return `CANCELLED. ${asked(view)}. ${sentInWords(view)}; that is not undone.`;
   if (view.approval !== null && status === 'running')
-    return waitingForPerson(command, view.approval, queueUrl);
+    return waitingForPerson(command, view.approval, now, queueUrl);
   return underWay(command, now);
 }
 
@@ -54,8 +54,9 @@ function doing(view: CommandView): string {
 }
 
 function waitingForPerson(
-  { view, overdue }: TellableCommand,
-  { by, expiresAt, reason, attempts }: NonNullable<CommandView['approval']>,
+  { view, overdue, commandId }: TellableCommand,
+  { by, askedAt, before, expiresAt, reason, attempts }: NonNullable<CommandView['approval']>,
+  now: number,
   queueUrl: string | null,
 ): string {
   const where = queueUrl === null ? 'in the approval queue' : queueUrl;
@@ -67,7 +68,9 @@ function waitingForPerson(
   const late = overdue ? ' Its time is over, but no worker seems to be running.' : '';
   const last = attempts?.at(-1);
   const tried = last === undefined ? '' : ` Asked here already: ${attemptInWords(last)}.`;
-  return `NOTHING SENT YET. ${asked(view)} needs a yes from ${who}: ${where}, until ${clock(expiresAt)}.${why}${tried}${late} Tell the user and end your turn; don't poll. It runs by itself once approved.`;
+  const shows = Object.entries(before).map(([field, value]) => reads(view, field, value));
+  const seen = shows.length === 0 ? '' : `, ${shows.join(', ')} (${formatDuration(now - askedAt)} ago),`;
+  return `NOTHING SENT YET. ${asked(view)}${seen} needs a yes from ${who}: ${where}, until ${clock(expiresAt)}.${why}${tried}${late} Tell the user and end your turn; don't poll. It runs by itself once approved; get_command(commandId="${commandId}") tells later how it ended.`;
 }
 
 function ended(view: CommandView, outcome: Outcome, now: number): string {
@@ -143,11 +146,16 @@ function asked(view: CommandView): string {
 function readings(view: CommandView, fields: Readonly<Record<string, Reading>>): string {
   const words = Object.keys(view.desired).map((name) => {
     const reading = fields[name];
-    return reading?.kind === 'value'
-      ? `${name} reads ${formatValue(reading.value, view.units[name] ?? null)}`
-      : `${name} can't be read`;
+    return reads(view, name, reading?.kind === 'value' ? reading.value : null);
   });
   return words.join(', ');
+}
+
+/** null: it can't be read. */
+function reads({ units }: CommandView, field: string, value: Value | null): string {
+  return value === null
+    ? `${field} can't be read`
+    : `${field} reads ${formatValue(value, units[field] ?? null)}`;
 }
 
 /** `nothing sent`, `sent once`, `sent twice, not certain to have arrived`. */

@@ -6,13 +6,20 @@ import {
 } from '@modelcontextprotocol/ext-tasks/client';
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as LegacyHttpTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { ask } from './wire.ts';
 
 const INFO = { name: 'test-host', version: '1.0.0' };
 
-/** A client of protocol 2026-07-28 without any extension. */
-export async function modernClient(url: string, capabilities = {}): Promise<Client> {
-  const client = new Client(INFO, { capabilities, versionNegotiation: { mode: 'auto' } });
+/** Answers a question as the user of a client would, or as a client would by itself. */
+export type OnQuestion = (question: any) => any;
+
+/** A client of protocol 2026-07-28 without any extension; with `onQuestion` it can show forms. */
+export async function modernClient(url: string, capabilities = {}, onQuestion?: OnQuestion): Promise<Client> {
+  const declared = { ...capabilities, ...(onQuestion && { elicitation: { form: {} } }) };
+  const client = new Client(INFO, { capabilities: declared, versionNegotiation: { mode: 'auto' } });
+  if (onQuestion) client.setRequestHandler('elicitation/create', ({ params }) => onQuestion(params));
   await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)));
   return client;
 }
@@ -52,9 +59,14 @@ export async function taskSession(
   };
 }
 
-/** A client of protocol 2025-11-25 over an HTTP session. */
-export async function legacyClient(url: string): Promise<LegacyClient> {
-  const client = new LegacyClient(INFO);
-  await client.connect(new LegacyHttpTransport(new URL(`${url}/mcp`)));
+/** A client of protocol 2025-11-25 over an HTTP session, unless given another transport; with `onQuestion` it can show forms. */
+export async function legacyClient(
+  url: string,
+  onQuestion?: OnQuestion,
+  transport: Transport = new LegacyHttpTransport(new URL(`${url}/mcp`)) as Transport,
+): Promise<LegacyClient> {
+  const client = new LegacyClient(INFO, { capabilities: onQuestion ? { elicitation: {} } : {} });
+  if (onQuestion) client.setRequestHandler(ElicitRequestSchema, ({ params }) => onQuestion(params));
+  await client.connect(transport);
   return client;
 }

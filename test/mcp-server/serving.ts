@@ -31,9 +31,21 @@ devices:
     fields: { door: { type: enum, values: [open, closed] } }
     settle: { within: 1s }
   night-lamp: { profile: lamp, with: { id: night-lamp }, name: Night lamp }
+  hall-lamp: { profile: lamp, with: { id: hall-lamp }, name: Hall lamp }
   boiler: { profile: thermostat, with: { id: boiler } }
+  floor:
+    profile: thing
+    with: { id: floor }
+    name: Floor heating
+    fields:
+      low: { type: celsius, min: 5, max: 30, step: 0.5, requires: [high, program] }
+      high: { type: celsius, min: 10, max: 35, step: 0.5, hint: Never more than the floor bears. }
+      program: { type: enum, values: [comfort, eco], requires: [boost] }
+      boost: onoff
 approvals:
   - { for: { device: night-lamp }, by: requester, expires: 2m, reason: Somebody may be asleep. }
+  - { for: { device: hall-lamp }, by: requester, expires: 3s }
+  - { for: { device: floor, field: program, becomes: eco }, by: requester }
   - { for: { device: boiler }, by: operator, expires: 2m, reason: Hot water. }
 `;
 
@@ -47,13 +59,17 @@ const DEVICES = {
     actions: { press: { toggles: { door: ['open', 'closed'] } } },
   },
   'night-lamp': { state: { brightness: 0 } },
+  'hall-lamp': { state: { brightness: 0 } },
   boiler: { state: { temperature: 24 } },
+  floor: { state: { low: 18, high: 25, program: 'comfort', boost: 'off' } },
 };
 
 export interface House {
   readonly harness: Harness;
   /** An MCP server over HTTP in front of the house. */
   serve(options?: Partial<McpOptions>, commands?: Commands): Promise<Serving>;
+  /** Requests of any kind that may have made the device do something. */
+  sends(device: string): Promise<number>;
   /** `Commands` whose line to Temporal can be cut. */
   severableCommands(): Promise<{ commands: Commands; cut(): void }>;
   close(): Promise<void>;
@@ -84,6 +100,10 @@ export async function openHouse(): Promise<House> {
       const { url, port, close } = await serveHttp(app, { host: '127.0.0.1', port: 0 });
       closing.push(close);
       return { url, port, errors, close };
+    },
+    async sends(device) {
+      const { sends, dropped } = (await harness.admin('GET', `/devices/${device}`)).counters;
+      return sends.arrived + sends.turnedAway + dropped;
     },
     async severableCommands() {
       const line = await severableLine(harness.temporal.address);
@@ -132,7 +152,10 @@ async function severableLine(address: string): Promise<{ address: string; cut():
 
 let counter = 0;
 /** Arguments of set_device_state that no test has used before, since equal calls are joined or refused. */
-export function setting(device: keyof typeof DEVICES): { device: string; desired: Record<string, number> } {
+export function setting(device: Exclude<keyof typeof DEVICES, 'floor'>): {
+  device: string;
+  desired: Record<string, number>;
+} {
   counter += 1;
   const desired: Record<string, number> = device.endsWith('lamp')
     ? { brightness: 1 + counter }

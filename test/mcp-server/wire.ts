@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
-export const TASKS_AND_FORMS = { ...TASKS, elicitation: { form: {} } };
+export const FORMS = { elicitation: { form: {} } };
+export const TASKS_AND_FORMS = { ...TASKS, ...FORMS };
 
 export interface WireAnswer {
   readonly status: number;
@@ -74,6 +75,26 @@ export function callTool(
   options?: WireOptions,
 ): Promise<WireAnswer> {
   return ask(url, 'tools/call', { name, arguments: args }, options);
+}
+
+/** The same call once more, with the answer to the question that it was answered with. */
+export function answerCall(
+  url: string,
+  args: Readonly<Record<string, unknown>>,
+  asked: Readonly<Record<string, any>>,
+  response: unknown,
+  options?: WireOptions,
+): Promise<WireAnswer> {
+  const inputResponses = Object.fromEntries(
+    Object.keys(asked['inputRequests']).map((key) => [key, response]),
+  );
+  const { requestState } = asked;
+  return ask(
+    url,
+    'tools/call',
+    { name: 'set_device_state', arguments: args, inputResponses, requestState },
+    options,
+  );
 }
 
 /** tasks/get, tasks/update or tasks/cancel. */
