@@ -184,7 +184,7 @@ describe('the devices of the tour', () => {
     ]);
     assert.deepEqual(await fieldsOf(lamp, { state: 'off', attributes: { brightness: null } }), {
       power: 'off',
-      brightness: 'notApplicable',
+      brightness: 'unreadable',
     });
     assert.match(
       (await readOf(lamp, { state: 'unavailable', attributes: {} })).trouble ?? '',
