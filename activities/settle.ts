@@ -31,7 +31,7 @@ export async function settle(dependencies: ActivityDependencies, input: SettleIn
   if (device === undefined) throw mismatch(input);
   let question = questionOf(device, input);
   const leaveAt = Date.now() + STAY_UP_TO_MS;
-  let { story } = heartbeatOf(Context.current().info.heartbeatDetails);
+  let story = storyIn(Context.current().info.heartbeatDetails);
 
   for (;;) {
     const judgement = judge(question, story, Date.now());
@@ -44,14 +44,12 @@ export async function settle(dependencies: ActivityDependencies, input: SettleIn
     // By the definition that the device itself has completed: its unit, its steps.
     question = questionOf(read.device, input);
     story = absorb(question, story, read.sample);
-    const { note } = noteOf(judge(question, story, Date.now()));
-    Context.current().heartbeat({ story, note } satisfies SettleHeartbeat);
+    const next = judge(question, story, Date.now());
+    const told =
+      next.kind === 'wait' ? { note: next.note, until: next.until } : { note: 'settled', until: null };
+    Context.current().heartbeat({ story, ...told } satisfies SettleHeartbeat);
   }
 }
-
-const noteOf = (judgement: ReturnType<typeof judge>): { note: string } => ({
-  note: judgement.kind === 'wait' ? judgement.note : 'settled',
-});
 
 function questionOf(device: DeviceDefinition, input: SettleInput): SettleQuestion {
   const fields: Record<string, FieldDefinition> = {};
@@ -83,10 +81,9 @@ async function readOnce(
   }
 }
 
-function heartbeatOf(details: unknown): SettleHeartbeat {
+function storyIn(details: unknown): SettleStory {
   const kept = details as SettleHeartbeat | null | undefined;
-  const story: SettleStory | undefined = kept?.story;
-  return story === undefined ? { story: emptyStory, note: '' } : { story, note: kept?.note ?? '' };
+  return kept?.story ?? emptyStory;
 }
 
 /** Not a failure but a pause: benign, so that nobody is alarmed, and due exactly when the next read is. */

@@ -48,6 +48,8 @@ export interface LiveReading {
   readonly at: number;
   readonly fields: Readonly<Record<string, Reading>>;
   readonly note: string;
+  /** When settling ends at the latest, as far as one can tell now; null: it has ended. */
+  readonly until: number | null;
   readonly reads: number;
   /** Everything asked reads as desired, and is being confirmed. */
   readonly matching: boolean;

@@ -79,8 +79,9 @@ function viewNow(view: CommandView, { live, sendingSince }: Now): CommandView {
       note: `sending ${Object.keys(view.desired).join(', ')}`,
     };
   }
-  if (live?.matching === true && view.phase === 'settling') return { ...view, phase: 'verifying' };
-  return view;
+  if (live === null || view.phase !== 'settling') return view;
+  const until = live.until !== null && view.until !== null ? Math.max(live.until, view.until) : view.until;
+  return { ...view, until, phase: live.matching ? 'verifying' : 'settling' };
 }
 
 function statusOf(info: Listed): CommandSnapshot['status'] {
@@ -131,6 +132,7 @@ async function liveReading(
     at: sample.at,
     fields: sample.fields,
     note: heartbeat.note,
+    until: heartbeat.until,
     reads: heartbeat.story.reads,
     matching: tracks.length > 0 && tracks.every((track) => track.matching !== null),
     samples: samplesOf(heartbeat.story),

@@ -178,7 +178,9 @@ async function confirmations(
   for (const field of Object.values(device.fields)) {
     if (field.confirm === null || context.desired === null || !Object.hasOwn(context.desired, field.name))
       continue;
-    confirmed[field.name] = (await outcomeOf(field.confirm, scope)).value === true;
+    const { value } = await outcomeOf(field.confirm, scope);
+    // Absent, e.g. since the baseline it looks at could not be read: then nobody can tell.
+    if (value !== undefined) confirmed[field.name] = value === true;
   }
   return confirmed;
 }
@@ -194,7 +196,7 @@ async function readFields(
   for (const field of Object.values(device.fields)) {
     if (field.read !== null) fields[field.name] = await readField(field, field.read, scope, missingCounts);
     else if (field.confirm !== null)
-      fields[field.name] = confirmationAsReading(field, context, confirmed[field.name] === true);
+      fields[field.name] = confirmationAsReading(field, context, confirmed[field.name]);
   }
   for (const field of Object.values(device.fields)) {
     const unmet = Object.hasOwn(fields, field.name) ? unmetCondition(field.appliesWhen, {}, fields) : null;
@@ -221,9 +223,15 @@ function isStructured(raw: RawRead): boolean {
   return Object.values(raw).every(({ body }) => body !== null && typeof body === 'object');
 }
 
-function confirmationAsReading(field: FieldDefinition, context: ReadContext, confirmed: boolean): Reading {
+function confirmationAsReading(
+  field: FieldDefinition,
+  context: ReadContext,
+  confirmed: boolean | undefined,
+): Reading {
   const desired = context.desired?.[field.name];
-  if (confirmed && desired !== undefined) return { kind: 'value', value: desired };
+  if (desired !== undefined && confirmed === undefined)
+    return { kind: 'unreadable', why: `its confirmation can't be told (${field.confirm} has no value)` };
+  if (confirmed === true && desired !== undefined) return { kind: 'value', value: desired };
   if (field.type === 'action') return { kind: 'value', value: false };
   return { kind: 'unreadable', why: 'not confirmed' };
 }

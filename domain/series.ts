@@ -65,6 +65,8 @@ export function withSample(track: Track, aim: Aim, sample: Sample): Track {
   const run = runOf(field.name, reading, sample.at);
   const { runs, dropped } = appendRun(track, run, field);
   const base = { ...track, runs, dropped };
+  // Nothing was read, so nothing is known to have changed: a stretch goes on behind it, if the next reading says so.
+  if (isPause(sample)) return base;
   if (reading.kind !== 'value')
     return { ...base, matching: null, reachedReads: reached(track), holding: null };
 
@@ -84,6 +86,10 @@ export function withSample(track: Track, aim: Aim, sample: Sample): Track {
     last: { value: reading.value, at: sample.at },
   };
 }
+
+/** The API let nothing be read for a while. That says nothing about the device. */
+export const isPause = ({ trouble, retryAfterMs }: Sample): boolean =>
+  trouble !== null && retryAfterMs !== null;
 
 export function readingOf(sample: Sample, field: string): Reading {
   return sample.fields[field] ?? { kind: 'unreadable', why: sample.trouble ?? 'not in the reply' };

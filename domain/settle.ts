@@ -8,7 +8,7 @@ import { sameValue } from './comparison.ts';
 import { shownValue } from './device-scale.ts';
 import type { Sample } from './exchange.ts';
 import type { SampleRun, Verdict } from './outcome.ts';
-import { EMPTY_TRACK, reached, readingOf, type Stretch, type Track, withSample } from './series.ts';
+import { EMPTY_TRACK, isPause, reached, readingOf, type Stretch, type Track, withSample } from './series.ts';
 import { formatDuration, formatValue } from './text.ts';
 import type { Desired, Reading, Value } from './values.ts';
 
@@ -41,7 +41,13 @@ export interface FieldVerdict {
 }
 
 export type Judgement =
-  | { readonly kind: 'wait'; readonly nextReadAt: number; readonly note: string }
+  | {
+      readonly kind: 'wait';
+      readonly nextReadAt: number;
+      /** When it ends at the latest, as far as one can tell now. */
+      readonly until: number;
+      readonly note: string;
+    }
   | { readonly kind: 'done'; readonly fields: Readonly<Record<string, FieldVerdict>> };
 
 /** Two reads at the desired value are more than an echo: leaving it again is somebody's doing. */
@@ -60,14 +66,17 @@ export function absorb(question: SettleQuestion, story: SettleStory, sample: Sam
     tracks[name] = withSample(story.tracks[name] ?? EMPTY_TRACK, aim, sample);
   }
   const last = story.lastSample;
-  const paused = last === null || last.retryAfterMs === null ? 0 : Math.max(0, sample.at - last.at);
+  // From the last read to one that was held, and from there to the next: neither showed anything in between.
+  const isPaused = isPause(sample) || (last !== null && isPause(last));
+  const since = last?.at ?? question.sentAt + question.policy.firstMs;
+  const paused = isPaused ? Math.max(0, sample.at - since) : 0;
   return { reads: story.reads + 1, lastSample: sample, pausedMs: story.pausedMs + paused, tracks };
 }
 
 /**
  * Enough seen? Done when every field is verified, or when the deadline is over. A value that turned right just before
  * the deadline still gets its stable window: stopping there would call a success unsettled. So does one that could be
- * read only then: a single reading tells neither "unchanged" nor "unsettled".
+ * read only then (a single reading tells neither "unchanged" nor "unsettled"), and one whose last read got lost.
  */
 export function judge(question: SettleQuestion, story: SettleStory, now: number): Judgement {
   const { policy, sentAt } = question;
@@ -75,20 +84,19 @@ export function judge(question: SettleQuestion, story: SettleStory, now: number)
     return {
       kind: 'wait',
       nextReadAt: sentAt + policy.firstMs,
+      until: sentAt + policy.withinMs,
       note: `waiting ${formatDuration(policy.firstMs)} before the first read`,
     };
   }
-  const fields = Object.values(question.fields);
-  if (fields.every((field) => isVerified(question, story, field))) return done(question, story, now);
+  const isAllVerified = Object.values(question.fields).every((field) => isVerified(question, story, field));
+  if (isAllVerified) return done(question, story, now);
   const deadline = sentAt + policy.withinMs + putOff(question, story);
-  const tracks = fields.map((field) => story.tracks[field.name] ?? EMPTY_TRACK);
-  const confirming = tracks.every((track) => track.matching !== null) && !isRestrained(story);
-  const firstSeen = tracks.every((track) => isFirstSeen(policy, track));
-  const latest = confirming || firstSeen ? deadline + policy.stableMs + policy.everyMs : deadline;
+  const latest = deadline + grace(story, policy, deadline);
   if (now >= latest) return done(question, story, now);
   return {
     kind: 'wait',
     nextReadAt: nextReadAt(question, story, now, latest),
+    until: latest,
     note: progress(question, story, now),
   };
 }
@@ -98,6 +106,19 @@ function putOff({ patienceMs }: SettleQuestion, { pausedMs, lastSample }: Settle
   return Math.min(patienceMs, pausedMs + (lastSample?.retryAfterMs ?? 0));
 }
 
+/** How long past the deadline a stretch of readings may go on that can't be judged yet. */
+function grace(story: SettleStory, policy: SettlePolicy, deadline: number): number {
+  const tracks = Object.values(story.tracks);
+  const windowMs = policy.stableMs + policy.everyMs;
+  const pastDeadline = (stretch: Stretch | null) =>
+    windowMs + Math.max(0, (stretch?.since ?? deadline) - deadline);
+  if (tracks.every((track) => track.matching !== null) && !isRestrained(story))
+    return Math.max(...tracks.map((track) => pastDeadline(track.matching)));
+  if (tracks.every((track) => isFirstSeen(policy, track)))
+    return Math.max(...tracks.map((track) => pastDeadline(track.holding)));
+  return tracks.some((track) => track.last !== null && track.holding === null) ? windowMs : 0;
+}
+
 /** The API may ask for a pause; else the next read is due one interval after the last, and the last one at the deadline. */
 function nextReadAt(question: SettleQuestion, story: SettleStory, now: number, latest: number): number {
   const last = story.lastSample;
@@ -105,11 +126,11 @@ function nextReadAt(question: SettleQuestion, story: SettleStory, now: number, l
   return Math.max(now, Math.min(due, latest));
 }
 
-const isRestrained = (story: SettleStory): boolean =>
-  story.lastSample === null || story.lastSample.moving || faultsOf(story).length > 0;
+const isRestrained = ({ lastSample }: SettleStory): boolean =>
+  lastSample === null || lastSample.moving || isPause(lastSample) || faultsOf(lastSample).length > 0;
 
-const faultsOf = (story: SettleStory): string[] =>
-  Object.entries(story.lastSample?.faults ?? {})
+const faultsOf = (sample: Sample | null): string[] =>
+  Object.entries(sample?.faults ?? {})
     .filter(([, state]) => state !== 'clear')
     .map(([name]) => name);
 
@@ -161,7 +182,7 @@ function fieldVerdict(
     const why = lastReading?.kind === 'unreadable' ? lastReading.why : 'no reading';
     return say('unreadable', `asked ${asked}; no usable reading: ${why}`);
   }
-  const faults = faultsOf(story);
+  const faults = faultsOf(story.lastSample);
   if (track.matching !== null && faults.length > 0) {
     return say('fault', `reads ${shown}, but the device reports ${faults.join(', ')}; a person is needed`);
   }

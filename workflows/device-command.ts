@@ -137,12 +137,12 @@ async function onTurn(story: Story, found: Look, deliverUntil: number): Promise<
   if (look.objection !== null) return { outcome: 'refused', detail: `${look.objection}. Nothing was sent.` };
   if (Object.keys(desired).every((field) => look.already.includes(field))) return already(story, look);
   const blind = look.steps.find(
-    (step) => step.kind === 'toggle' && step.fields.some((field) => previous[field] == null),
+    (step) => step.kind !== 'set' && step.verifiable.some((field) => previous[field] == null),
   );
   if (blind !== undefined) {
     return {
       outcome: 'undelivered',
-      detail: `A toggle needs to know the present state, and the device can't be read: ${look.trouble ?? 'no reading'}. Nothing was sent.`,
+      detail: `A ${blind.kind} is sent only where it can be seen what it does, and the device can't be read: ${look.trouble ?? 'no reading'}. Nothing was sent.`,
     };
   }
   return await deliver(story, look, waking, deliverUntil);

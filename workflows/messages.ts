@@ -241,6 +241,8 @@ export interface Settled {
 export interface SettleHeartbeat {
   readonly story: SettleStory;
   readonly note: string;
+  /** When settling ends at the latest, epoch ms; later than first told where the API made it pause. null: it has ended. */
+  readonly until: number | null;
 }
 
 /** One read of a device, for `get_device_state`. */

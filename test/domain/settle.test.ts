@@ -76,6 +76,20 @@ describe('one field, read once a second for ten seconds', () => {
       'unsettled',
       { field: choice('power', { on: 'on', off: 'off' }), before: 'off' },
     ],
+    [
+      'is unchanged, not unreadable, when only the read at the deadline gets lost',
+      26,
+      [24, 24, 24, 24, 24, 24, 24, 24, 24, null, 24],
+      'unchanged',
+      { before: 24 },
+    ],
+    [
+      'is unreadable when the device goes away for longer than the deadline',
+      26,
+      [24, 24, 24, 24, 24, 24, 24, 24, 24, null],
+      'unreadable',
+      { before: 24 },
+    ],
     ['is unreadable when no reading comes', 26, [null], 'unreadable', { before: 24 }],
     [
       'is unreadable when the device goes away after a reading',
@@ -250,6 +264,23 @@ describe('an API that lets nothing be read for a while', () => {
   it('does not make a device unsettled that could be read only at the end', () => {
     const { verdict } = readOn(limited(SENT_AT + 5000, 30_000), (at) => sample(at, 'temperature', 24));
     assert.equal(verdict, 'unchanged');
+  });
+
+  it('does not interrupt a value that stays as asked whenever it can be read', () => {
+    let reads = 0;
+    const { verdict } = readOn(sample(SENT_AT + 1000, 'temperature', 26), (at) => {
+      reads += 1;
+      return reads % 2 === 1 ? limited(at, 3000) : sample(at, 'temperature', 26);
+    });
+    assert.deepEqual([verdict, reads], ['verified', 2]);
+  });
+
+  it('is no reading: what was moving when it was last read is not verified by it', () => {
+    let story = emptyStory;
+    for (const second of [1, 2, 3, 4])
+      story = absorb(asking, story, sample(SENT_AT + second * 1000, 'temperature', 26, { moving: true }));
+    story = absorb(asking, story, limited(SENT_AT + 5000, 1000));
+    assert.equal(judge(asking, story, SENT_AT + 5000).kind, 'wait');
   });
 
   it('puts it off by no more than the patience of the command', () => {

@@ -46,8 +46,10 @@ export interface SimulatedDevice {
 }
 
 export interface HarnessOptions {
-  /** Devices of the simulator, as in its file. */
+  /** Devices of the simulator, and what they share, as in its file. */
   readonly devices: Readonly<Record<string, object>>;
+  readonly profiles?: Readonly<Record<string, object>>;
+  readonly limits?: Readonly<Record<string, object>>;
   /** The catalogue, in YAML; its `baseUrl: "simulator:"` is filled in. */
   readonly catalogue: string;
   readonly environment?: Readonly<Record<string, string>>;
@@ -59,6 +61,8 @@ let bundle: Promise<WorkflowBundle> | undefined;
 
 export async function startReadback({
   devices,
+  profiles = {},
+  limits = {},
   catalogue: yaml,
   environment = {},
 }: HarnessOptions): Promise<Harness> {
@@ -66,7 +70,7 @@ export async function startReadback({
   bundle ??= bundleWorkflows(quiet);
   const [temporal, simulator, workflowBundle] = await Promise.all([
     startTemporal(),
-    startSimulator({ devices: { devices } }),
+    startSimulator({ devices: { devices, profiles, limits } }),
     bundle,
   ]);
   const catalogue = await testCatalogue(yaml, simulator.url, environment);
