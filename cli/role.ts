@@ -23,7 +23,9 @@ export async function runRole(
   options: { readonly json: boolean },
   start: (log: Logger) => Promise<Running>,
 ): Promise<never> {
-  const log = pino({ base: null }, pino.destination({ fd: 2, sync: true }));
+  // Temporal's SDK names an error `error`; without this it would be logged as `{}`.
+  const serializers = { error: pino.stdSerializers.err };
+  const log = pino({ base: null, serializers }, pino.destination({ fd: 2, sync: true }));
   const asked = stopRequest();
   try {
     // Asked to stop while still starting: nothing is in hand yet.
