@@ -9,11 +9,16 @@ import type { ConsoleContext } from './context.ts';
 import { DECISIONS } from './decide.ts';
 import { isFromElsewhere } from './headers.ts';
 
-const DECIDE = z.strictObject({
-  ids: z.array(z.string().min(1).max(200)).min(1).max(MOST_DECISIONS),
-  decision: z.enum(['approve', 'decline']),
-  comment: z.string().max(500).optional(),
-});
+const DECIDE = z
+  .strictObject({
+    ids: z.array(z.string().min(1).max(200)).min(1).max(MOST_DECISIONS),
+    decision: z.enum(['approve', 'decline']),
+    comment: z.string().max(500).default(''),
+  })
+  .refine(({ decision, comment }) => decision === 'approve' || comment.trim() !== '', {
+    message: 'a decline needs its reason, so that whoever asked can be told',
+    path: ['comment'],
+  });
 const PAGE = z.coerce.number().int().min(1).max(200).default(100);
 
 export function addApi(console: Hono, context: ConsoleContext): void {
@@ -52,7 +57,7 @@ export function addApi(console: Hono, context: ConsoleContext): void {
       return problem(c, 415, 'Send JSON, with Content-Type: application/json.');
     const body = DECIDE.safeParse(await c.req.json().catch(() => null));
     if (!body.success) return problem(c, 400, `Nothing was decided. ${z.prettifyError(body.error)}`);
-    const { ids, decision, comment = null } = body.data;
+    const { ids, decision, comment } = body.data;
     const results = await decideEach(commands, ids, {
       decision: DECISIONS[decision],
       by: who.name,

@@ -33,7 +33,11 @@ export function protect(console: Hono): void {
   console.use(
     bodyLimit({
       maxSize: MAX_BODY_BYTES,
-      onError: (c) => c.text(`The request body must not be larger than ${MAX_BODY_BYTES} bytes.\n`, 413),
+      // The rest of it is not read, so the connection can't be used again.
+      onError: (c) =>
+        c.text(`The request body must not be larger than ${MAX_BODY_BYTES} bytes.\n`, 413, {
+          Connection: 'close',
+        }),
     }),
   );
 }
