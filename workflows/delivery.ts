@@ -5,15 +5,23 @@ import {
   isCancellation,
   proxyActivities,
   sleep,
-  TimeoutFailure,
 } from '@temporalio/workflow';
 import type { SendResult } from '../domain/exchange.ts';
-import { type FieldResult, outcomeOf, type SampleRun, type Verdict } from '../domain/outcome.ts';
 import type { Value } from '../domain/values.ts';
+import {
+  conclude,
+  type Evidence,
+  isGood,
+  noEvidence,
+  observe,
+  record,
+  recordSent,
+  recordSettled,
+  recordUnreached,
+} from './evidence.ts';
 import type { Activities, Look, Seen, Settled, StepPlan } from './messages.ts';
-import { nextPause } from './pauses.ts';
-import { countSend, type Ending, type Story, tell } from './story.ts';
-import { type Waking, wakeUp } from './waking.ts';
+import { reach, type Target } from './reaching.ts';
+import { countSend, type Ending, tell } from './story.ts';
 
 const { settle } = proxyActivities<Activities>({
   startToCloseTimeout: '1 minute',
@@ -27,23 +35,14 @@ const { lookAgain } = proxyActivities<Activities>({
   scheduleToCloseTimeout: '5 minutes',
 });
 
-interface Delivery {
-  readonly story: Story;
-  readonly look: Look;
-  readonly waking: Waking;
-  readonly deliverUntil: number;
-  readonly results: Record<string, FieldResult>;
-  samples: readonly SampleRun[];
+interface Delivery extends Target, Evidence {
+  /** What replies have left for later reads (`keep`). */
   kept: Readonly<Record<string, Value>>;
 }
 
-export async function deliver(
-  story: Story,
-  look: Look,
-  waking: Waking,
-  deliverUntil: number,
-): Promise<Ending> {
-  const delivery: Delivery = { story, look, waking, deliverUntil, results: {}, samples: [], kept: {} };
+export async function deliver(target: Target): Promise<Ending> {
+  const { look } = target;
+  const delivery: Delivery = { ...target, ...noEvidence(target.story), kept: {} };
   for (const [position, step] of look.steps.entries()) {
     const isLast = position === look.steps.length - 1;
     const goOn = isAlready(look, step)
@@ -51,6 +50,8 @@ export async function deliver(
       : await carryOutStep(delivery, step, isLast);
     if (!goOn) break;
   }
+  // The step that would have shown them was not sent, or refused.
+  if (delivery.unread.length > 0) await readBack(delivery, delivery.unread);
   return conclude(delivery);
 }
 
@@ -67,11 +68,11 @@ async function carryOutStep(delivery: Delivery, step: StepPlan, isLast: boolean)
       case 'unreached':
       case 'limited':
       case 'asleep':
-        return record(delivery, step.fields, 'notSent', `could not be delivered in time: ${sent.detail}`);
+        return recordUnreached(delivery, step, 'notSent', `could not be delivered in time: ${sent.detail}`);
       case 'signedOut':
-        return record(
+        return recordUnreached(
           delivery,
-          step.fields,
+          step,
           'refused',
           `the API does not accept Readback's credentials (${sent.detail}); sign in again or mend the token`,
         );
@@ -86,92 +87,38 @@ async function carryOutStep(delivery: Delivery, step: StepPlan, isLast: boolean)
     }
     countSend(story, sent, step.repeatable);
     delivery.kept = { ...delivery.kept, ...sent.kept };
+    recordSent(delivery, step, sent);
     if (!isLast && step.then.kind === 'pause') await sleep(step.then.ms);
-    if (!isLast && step.then.kind !== 'verify')
-      return record(delivery, step.fields, 'unverifiable', 'sent; read back with the last step');
+    if (!isLast && step.then.kind !== 'verify') return true;
 
-    const settled = await readBack(delivery, step, sent, isLast);
-    recordSettled(delivery, step, sent, settled);
+    const settled = await readBack(delivery, isLast ? fieldsToJudge(delivery, step) : step.verifiable);
     if (!mayRepeat(step, settled) || sends >= look.policy.maxSends) {
       return step.fields.every((field) => isGood(delivery.results[field]?.verdict));
     }
   }
 }
 
-const isGood = (verdict: Verdict | undefined): boolean =>
-  verdict === 'verified' || verdict === 'already' || verdict === 'unverifiable';
-
-/** Sends once the API takes it: waits out limits and absences, which certainly reached nothing, until the deadline. */
-async function reach(delivery: Delivery, step: StepPlan, sendNumber: number): Promise<SendResult> {
-  const { story, look, waking } = delivery;
-  let pauseMs = 0;
-  for (;;) {
-    const sent = await sendOnce(delivery, step, sendNumber);
-    if (sent.class !== 'unreached' && sent.class !== 'limited' && sent.class !== 'asleep') return sent;
-    let giveUpAt = delivery.deliverUntil;
-    if (sent.class === 'asleep' && look.wake != null) {
-      // It said that it is awake, and the API has not noticed yet: that has as long as waking has.
-      if (Date.now() < waking.until) giveUpAt = waking.until;
-      else {
-        const woken = await wakeUp(story, waking, look.wake, delivery.deliverUntil);
-        if (!woken.ok) return { ...sent, detail: `${sent.detail}: ${woken.why}` };
-        continue;
-      }
-    }
-    pauseMs = nextPause(pauseMs, sent.retryAfterMs, story.request.deliverWithinMs);
-    const leftMs = giveUpAt - Date.now();
-    // A pause of our own may be shorter, for a last try; one that the API asks for may not.
-    if (leftMs <= 0 || (sent.retryAfterMs ?? 0) > leftMs) return sent;
-    tell(story, { phase: 'sending', note: `waiting to try again: ${sent.detail}` });
-    await sleep(Math.min(pauseMs, leftMs));
-  }
-}
-
-/** One attempt, ever: Temporal must not repeat it, since only the loop above knows when that is harmless. */
-async function sendOnce(delivery: Delivery, step: StepPlan, sendNumber: number): Promise<SendResult> {
-  const { story, deliverUntil } = delivery;
-  const { send } = proxyActivities<Activities>({
-    startToCloseTimeout: step.timeoutMs,
-    // Not begun by the deadline: then never. Nobody wants the heating on because a worker came back at night.
-    scheduleToStartTimeout: Math.max(1000, deliverUntil - Date.now()),
-    heartbeatTimeout: '15 seconds',
-    // A send under way is let finish and recorded, also when the command is cancelled meanwhile.
-    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    retry: { maximumAttempts: 1 },
-  });
-  const idempotencyKey = `${story.commandId}:${step.index}:${sendNumber}`;
-  try {
-    return await send({ request: story.request, step: step.index, fields: step.fields, idempotencyKey });
-  } catch (error) {
-    if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
-    const neverBegan =
-      error.cause instanceof TimeoutFailure && error.cause.timeoutType === 'SCHEDULE_TO_START';
-    const detail = neverBegan ? 'no worker took it in time' : 'the worker died or broke while sending';
-    return {
-      class: neverBegan ? 'unreached' : 'lost',
-      at: Date.now(),
-      reply: null,
-      detail,
-      retryAfterMs: null,
-      kept: {},
-    };
-  }
-}
-
-async function readBack(
-  delivery: Delivery,
-  step: StepPlan,
-  sent: SendResult,
-  isLast: boolean,
-): Promise<Settled> {
-  const { story, look, kept } = delivery;
-  const fields = isLast ? fieldsToJudge(delivery, step) : step.verifiable;
+/** Reads these fields back after the last send, and records what they show. */
+async function readBack(delivery: Delivery, fields: readonly string[]): Promise<Settled> {
+  const { story, look, lastSent: sent } = delivery;
   const note =
-    sent.class === 'accepted'
+    sent?.class === 'accepted'
       ? 'acknowledged; reading back'
-      : `${sent.detail}; reading back to see whether it acted`;
-  tell(story, { phase: 'settling', note, until: sent.at + look.policy.withinMs });
+      : `${sent?.detail}; reading back to see whether it acted`;
+  const sentAt = sent?.at ?? Date.now();
+  tell(story, { phase: 'settling', note, until: sentAt + look.policy.withinMs });
+  delivery.unread = delivery.unread.filter((field) => !fields.includes(field));
   if (fields.length === 0) return { fields: {}, samples: [] };
+  const settled = await settledOrUnread(delivery, fields, sentAt);
+  recordSettled(delivery, settled);
+  return settled;
+}
+
+async function settledOrUnread(
+  { story, look, kept }: Delivery,
+  fields: readonly string[],
+  sentAt: number,
+): Promise<Settled> {
   try {
     return await settle({
       request: story.request,
@@ -181,7 +128,7 @@ async function readBack(
       baselineDeviceAt: look.deviceAt,
       kept,
       policy: look.policy,
-      sentAt: sent.at,
+      sentAt,
     });
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
@@ -206,47 +153,6 @@ function fieldsToJudge(delivery: Delivery, last: StepPlan): readonly string[] {
     .filter((step) => step.index !== last.index)
     .flatMap((step) => step.verifiable);
   return [...earlier, ...last.verifiable];
-}
-
-function recordSettled(delivery: Delivery, step: StepPlan, sent: SendResult, settled: Settled): void {
-  delivery.samples = [...delivery.samples, ...settled.samples];
-  for (const field of step.fields) {
-    if (!step.verifiable.includes(field)) {
-      const acknowledged = sent.class === 'accepted' || sent.class === 'already';
-      record(
-        delivery,
-        [field],
-        acknowledged ? 'unverifiable' : 'unknown',
-        acknowledged
-          ? 'acknowledged; this field has no readback'
-          : `${sent.detail}; this field has no readback`,
-      );
-    }
-  }
-  for (const [field, found] of Object.entries(settled.fields)) {
-    const unit = delivery.story.request.units[field] ?? null;
-    const verdict = honest(found.verdict, sent, delivery.results[field]?.verdict);
-    const observed = found.observed === null ? null : { ...found.observed, unit };
-    const detail = verdict === 'unknown' ? `${sent.detail}; ${found.detail}` : found.detail;
-    delivery.results[field] = {
-      ...blank(delivery, field),
-      verdict,
-      observed,
-      adjusted: found.adjusted,
-      detail,
-    };
-  }
-}
-
-/**
- * What a verdict is worth after this send. Without an acknowledgement a device that doesn't move says nothing: the
- * request may still be on its way. And what the API called "already so" was not our doing.
- */
-function honest(verdict: Verdict, sent: SendResult, earlier: Verdict | undefined): Verdict {
-  const acknowledged = sent.reply !== null && sent.reply.status >= 200 && sent.reply.status < 300;
-  if (verdict === 'verified' && (sent.class === 'already' || earlier === 'already')) return 'already';
-  if (acknowledged || sent.class === 'accepted' || sent.class === 'already') return verdict;
-  return verdict === 'unchanged' || verdict === 'unreadable' ? 'unknown' : verdict;
 }
 
 /** Again only what is declared repeatable, and only while the device stands still at the old value. */
@@ -282,45 +188,4 @@ async function seenAgain({ story }: Delivery): Promise<Seen> {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
     return { at: Date.now(), observed: {}, already: [] };
   }
-}
-
-function observe(delivery: Delivery, field: string, value: Value | null, at: number): void {
-  const result = delivery.results[field];
-  if (result === undefined || value === null) return;
-  const unit = delivery.story.request.units[field] ?? null;
-  delivery.results[field] = { ...result, observed: { value, unit, at } };
-}
-
-/** Returns whether the next step may follow. */
-function record(delivery: Delivery, fields: readonly string[], verdict: Verdict, detail: string): boolean {
-  for (const field of fields) delivery.results[field] = { ...blank(delivery, field), verdict, detail };
-  return isGood(verdict);
-}
-
-function blank(delivery: Delivery, field: string): FieldResult {
-  const { story } = delivery;
-  const requested = story.request.desired[field] ?? false;
-  return {
-    requested,
-    previous: story.view.previous[field] ?? null,
-    observed: null,
-    verdict: 'notSent',
-    adjusted: false,
-    detail: 'not sent',
-  };
-}
-
-function conclude(delivery: Delivery): Ending {
-  const fields: Record<string, FieldResult> = {};
-  for (const field of Object.keys(delivery.story.request.desired)) {
-    fields[field] = delivery.results[field] ?? {
-      ...blank(delivery, field),
-      detail: 'not sent: an earlier step did not succeed',
-    };
-  }
-  const outcome = outcomeOf(Object.values(fields).map((field) => field.verdict));
-  const detail = Object.entries(fields)
-    .map(([name, field]) => `${name}: ${field.detail}`)
-    .join('; ');
-  return { outcome, detail, fields, samples: delivery.samples };
 }

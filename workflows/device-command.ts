@@ -145,7 +145,7 @@ async function onTurn(story: Story, found: Look, deliverUntil: number): Promise<
       detail: `A ${blind.kind} is sent only where it can be seen what it does, and the device can't be read: ${look.trouble ?? 'no reading'}. Nothing was sent.`,
     };
   }
-  return await deliver(story, look, waking, deliverUntil);
+  return await deliver({ story, look, waking, deliverUntil });
 }
 
 function already(story: Story, look: Look): Ending {

@@ -28,6 +28,8 @@ export interface Story {
   view: CommandView;
   /** May what was sent so far be sent twice? Only while every sent step is repeatable. */
   repeatable: boolean;
+  /** Something that may not be sent twice may have been carried out. */
+  onceOnlySent: boolean;
   supersededBy: string | null;
 }
 
@@ -43,7 +45,7 @@ export interface Ending {
 export function openStory(request: CommandRequest): Story {
   const { workflowId, startTime } = workflowInfo();
   const view = acceptedView(request, startTime.getTime());
-  return { request, commandId: workflowId, view, repeatable: true, supersededBy: null };
+  return { request, commandId: workflowId, view, repeatable: true, onceOnlySent: false, supersededBy: null };
 }
 
 /** Changes the view and writes it: one event. Call it in the workflow task that schedules what comes next. */
@@ -59,6 +61,7 @@ export function countSend(story: Story, sent: SendResult, repeatable: boolean): 
   const doubtful = sent.class === 'lost';
   const before = story.view.sent;
   story.repeatable &&= repeatable;
+  story.onceOnlySent ||= !repeatable && sent.class !== 'refused';
   story.view = {
     ...story.view,
     sent: {
@@ -90,9 +93,10 @@ export async function end(story: Story, ending: Ending): Promise<CommandResult> 
   return result;
 }
 
-/** Where certainly nothing was sent, a cancelled command is as if it had never been. */
-function isSafeAgain({ view, repeatable }: Story, outcome: Outcome): boolean {
+/** Where certainly nothing was sent, a cancelled command is as if it had never been; and a refusal undoes no earlier send. */
+function isSafeAgain({ view, repeatable, onceOnlySent }: Story, outcome: Outcome): boolean {
   if (outcome === 'cancelled' && view.sent.count === 0) return true;
+  if (outcome === 'refused' && onceOnlySent) return false;
   return safeToSendAgain(outcome, repeatable);
 }
 

@@ -1,0 +1,82 @@
+/** Gets one send to the device: waits for what isn't there yet, and never sends what may have arrived a second time. */
+import {
+  ActivityCancellationType,
+  ActivityFailure,
+  isCancellation,
+  proxyActivities,
+  sleep,
+  TimeoutFailure,
+} from '@temporalio/workflow';
+import type { SendResult } from '../domain/exchange.ts';
+import type { Activities, Look, StepPlan } from './messages.ts';
+import { nextPause } from './pauses.ts';
+import { type Story, tell } from './story.ts';
+import { type Waking, wakeUp } from './waking.ts';
+
+/** What is sent to, and until when. */
+export interface Target {
+  readonly story: Story;
+  readonly look: Look;
+  readonly waking: Waking;
+  readonly deliverUntil: number;
+}
+
+/** Sends once the API takes it: waits out limits and absences, which certainly reached nothing, until the deadline. */
+export async function reach(target: Target, step: StepPlan, sendNumber: number): Promise<SendResult> {
+  const { story, look, waking, deliverUntil } = target;
+  let pauseMs = 0;
+  for (;;) {
+    const sent = await sendOnce(target, step, sendNumber);
+    if (sent.class !== 'unreached' && sent.class !== 'limited' && sent.class !== 'asleep') return sent;
+    let giveUpAt = deliverUntil;
+    if (sent.class === 'asleep' && look.wake != null) {
+      // It said that it is awake, and the API has not noticed yet: that has as long as waking has.
+      if (Date.now() < waking.until) giveUpAt = waking.until;
+      else {
+        const woken = await wakeUp(story, waking, look.wake, deliverUntil);
+        if (!woken.ok) return { ...sent, detail: `${sent.detail}: ${woken.why}` };
+        continue;
+      }
+    }
+    pauseMs = nextPause(pauseMs, sent.retryAfterMs, story.request.deliverWithinMs);
+    const leftMs = giveUpAt - Date.now();
+    // A pause of our own may be shorter, for a last try; one that the API asks for may not.
+    if (leftMs <= 0 || (sent.retryAfterMs ?? 0) > leftMs) return sent;
+    tell(story, { phase: 'sending', note: `waiting to try again: ${sent.detail}` });
+    await sleep(Math.min(pauseMs, leftMs));
+  }
+}
+
+/** One attempt, ever: Temporal must not repeat it, since only the loop above knows when that is harmless. */
+async function sendOnce(
+  { story, deliverUntil }: Target,
+  step: StepPlan,
+  sendNumber: number,
+): Promise<SendResult> {
+  const { send } = proxyActivities<Activities>({
+    startToCloseTimeout: step.timeoutMs,
+    // Not begun by the deadline: then never. Nobody wants the heating on because a worker came back at night.
+    scheduleToStartTimeout: Math.max(1000, deliverUntil - Date.now()),
+    heartbeatTimeout: '15 seconds',
+    // A send under way is let finish and recorded, also when the command is cancelled meanwhile.
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: { maximumAttempts: 1 },
+  });
+  const idempotencyKey = `${story.commandId}:${step.index}:${sendNumber}`;
+  try {
+    return await send({ request: story.request, step: step.index, fields: step.fields, idempotencyKey });
+  } catch (error) {
+    if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
+    const neverBegan =
+      error.cause instanceof TimeoutFailure && error.cause.timeoutType === 'SCHEDULE_TO_START';
+    const detail = neverBegan ? 'no worker took it in time' : 'the worker died or broke while sending';
+    return {
+      class: neverBegan ? 'unreached' : 'lost',
+      at: Date.now(),
+      reply: null,
+      detail,
+      retryAfterMs: null,
+      kept: {},
+    };
+  }
+}
