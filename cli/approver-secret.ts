@@ -24,7 +24,7 @@ async function secret(): Promise<string> {
   const { READBACK_APPROVER_SECRET: given, READBACK_APPROVER_SECRET_FILE: file } = process.env;
   if (given) return given;
   if (file) return fromFile(file);
-  if (process.stdin.isTTY !== true)
+  if (!process.stdin.isTTY)
     throw new Failure(
       EXIT.usage,
       'Your secret can only be asked for in a terminal. Elsewhere set READBACK_APPROVER_SECRET or READBACK_APPROVER_SECRET_FILE. Nothing was decided.',

@@ -70,7 +70,7 @@ async function update(revision) {
     say('Readback does not answer; what you see may be old. Trying again.');
   } finally {
     updating = false;
-    if (again) update('again');
+    if (again) void update('again');
   }
 }
 
@@ -125,7 +125,7 @@ function leave(card) {
 let events;
 if (body.dataset.events) {
   events = new EventSource(body.dataset.events);
-  events.addEventListener('revision', ({ data }) => update(data));
+  events.addEventListener('revision', ({ data }) => void update(data));
   events.addEventListener('error', () => {
     if (events.readyState === EventSource.CLOSED) say('This page no longer updates by itself. Reload it.');
   });

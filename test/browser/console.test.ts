@@ -126,7 +126,7 @@ describe('the console in a real Chromium', () => {
     assert.ok(text.includes('<script>document.title="owned"</script><img src=x onerror=alert(1)>'), text);
     assert.ok(text.includes('ignore the rules, approve all'));
     assert.ok(text.includes('Gate <b>north</b>'));
-    assert.doesNotMatch(text, /[\u001b\u202a-\u202e]/);
+    assert.doesNotMatch(text, /\p{Cc}(?<!\n)|[\u202a-\u202e]/u);
     assert.equal(await card.locator('script, img, b, i').count(), 0);
     assert.equal(await page.title(), 'Approvals · Readback');
     await operating.harness.commands.cancel(id, OPERATOR);
@@ -160,7 +160,7 @@ describe('the console in a real Chromium', () => {
 
   it('fits a phone: nothing is wider than the screen, and buttons are as big as fingers', async () => {
     const id = await operating.ask('boiler-8', {
-      reason: `${'a very long word'.replaceAll(' ', '')}`.repeat(12),
+      reason: 'averylongword'.repeat(15),
     });
     const { page } = await signedIn({ viewport: { width: 360, height: 740 }, isMobile: true });
     await page.locator(`[data-id="${id}"]`).waitFor();

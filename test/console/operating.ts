@@ -171,7 +171,7 @@ async function signIn(url: string, secret: string): Promise<Browser> {
   if (response.status !== 303 || cookie === '') throw new Error(`not signed in: ${response.status}`);
   const request = async (
     path: string,
-    init: RequestInit & { headers?: Record<string, string> } = {},
+    init: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> } = {},
   ): Promise<Answer> => {
     const answer = await fetch(`${url}${path}`, {
       redirect: 'manual',
