@@ -22,7 +22,7 @@ const TELLING = new Set([
  * The latest reading, a send under way and the absence of workers leave no event in the history, so whoever follows a
  * command is shown them this often.
  */
-const LOOK_AGAIN_MS = 5000;
+const LOOK_AGAIN_MS = 3000;
 
 interface FollowOptions {
   readonly timeoutMs: number;

@@ -13,15 +13,23 @@ import {
 } from '@modelcontextprotocol/server';
 import { Hono } from 'hono';
 import { legacySessions } from './legacy-sessions.ts';
+import { listeningOverHttp } from './listen-http.ts';
 import { type McpParts, mcpService } from './server.ts';
 import type { McpService } from './service.ts';
+import { type SubscriptionLimits, taskSubscriptions } from './task-subscriptions.ts';
 
 /** A tool call is a few hundred bytes; nothing that anybody needs comes near this. */
 export const MAX_BODY_BYTES = 1_048_576;
+const KEEP_ALIVE_MS = 15_000;
+/** At the end, streams get this long to deliver their last word. */
+const LAST_WORDS_MS = 1_000;
 
 export interface HttpOptions {
   /** Host names that requests may be addressed to and come from; loopback's when absent. Ports don't matter. */
   readonly hostnames?: readonly string[];
+  readonly subscriptionLimits?: SubscriptionLimits;
+  /** A silent stream gets a comment this often, so that nothing in between takes it for dead. */
+  readonly keepAliveMs?: number;
 }
 
 export type HttpParts = McpParts & HttpOptions;
@@ -36,18 +44,27 @@ export interface HttpApp {
 }
 
 /** Readback's own. */
-export function createHttpApp({ hostnames, ...parts }: HttpParts): HttpApp {
-  return createMcpApp(mcpService(parts), hostnames === undefined ? {} : { hostnames });
+export function createHttpApp(parts: HttpParts): HttpApp {
+  return createMcpApp(mcpService(parts), parts);
 }
 
 /** Any service's, whatever its tasks are. */
 export function createMcpApp(service: McpService, options: HttpOptions = {}): HttpApp {
   const { serverFor, onError } = service;
+  const keepAliveMs = options.keepAliveMs ?? KEEP_ALIVE_MS;
   const modern = createMcpHandler(serverFor, {
     legacy: 'reject',
     maxRequestBodySize: MAX_BODY_BYTES,
     onerror: onError,
+    keepAliveMs,
   });
+  const subscriptions = taskSubscriptions(service, options.subscriptionLimits);
+  const fetchModern = listeningOverHttp(
+    (request, parsedBody) => modern.fetch(request, { parsedBody }),
+    subscriptions,
+    service,
+    keepAliveMs,
+  );
   const legacy = legacySessions(serverFor, onError);
   const hostnames = [...(options.hostnames ?? localhostAllowedHostnames())];
   const app = new Hono();
@@ -69,7 +86,7 @@ export function createMcpApp(service: McpService, options: HttpOptions = {}): Ht
     const parsedBody = parsed(body.text);
     if (parsedBody === undefined) return jsonRpcError(400, -32_700, 'The request body is not valid JSON.');
     if (await isLegacyRequest(request, parsedBody)) return legacy.handle(request, parsedBody);
-    return modern.fetch(request, { parsedBody });
+    return fetchModern(request, parsedBody);
   });
 
   app.all('/sse', (c) =>
@@ -91,6 +108,7 @@ export function createMcpApp(service: McpService, options: HttpOptions = {}): Ht
     app,
     notify: modern.notify,
     async close() {
+      subscriptions.close();
       await Promise.all([modern.close(), legacy.close()]);
     },
   };
@@ -114,8 +132,11 @@ export async function serveHttp(
     async close() {
       await close();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections();
+      const sweep = setInterval(() => server.closeIdleConnections(), 20);
+      const cut = setTimeout(() => server.closeAllConnections(), LAST_WORDS_MS);
       await closed;
+      clearInterval(sweep);
+      clearTimeout(cut);
     },
   };
 }

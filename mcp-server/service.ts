@@ -1,5 +1,5 @@
 /** What every transport serves: server instances for both protocol eras, and the tasks behind them. It knows no devices. */
-import type { McpRequestContext, McpServer } from '@modelcontextprotocol/server';
+import type { Implementation, McpRequestContext, McpServer } from '@modelcontextprotocol/server';
 import type { Requester, RequestFacts } from './requester.ts';
 import type { TaskStore } from './tasks.ts';
 
@@ -7,6 +7,8 @@ import type { TaskStore } from './tasks.ts';
 export type McpServerForEra = (ctx: McpRequestContext) => McpServer;
 
 export interface McpService {
+  /** How the server names itself. */
+  readonly serverInfo: Implementation;
   readonly serverFor: McpServerForEra;
   readonly tasks: TaskStore;
   /** The sender of a request of 2026-07-28. */

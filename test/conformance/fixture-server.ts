@@ -19,6 +19,7 @@ import { TASK_QUEUE } from './job-messages.ts';
 import { type JobTasks, jobTasks } from './job-tasks.ts';
 import { jobTools } from './job-tools.ts';
 
+const SERVER_INFO = { name: 'conformance-fixtures', version: '1.0.0' };
 const ATTENDED = { unattended: false };
 const CACHE_HINT = { ttlMs: 60_000, cacheScope: 'public' } as const;
 
@@ -63,6 +64,7 @@ function fixtureApp(jobs: JobTasks, onError: (error: Error) => void): HttpApp {
     },
   };
   const app = createMcpApp({
+    serverInfo: SERVER_INFO,
     serverFor: fixtureServer(jobs, parts, onError),
     tasks: jobs,
     requesterOf: (facts) => requesterOf(facts, null, ATTENDED),
@@ -78,28 +80,25 @@ function fixtureServer(
 ): McpService['serverFor'] {
   return ({ era }) => {
     const modern = era === 'modern';
-    const server = new McpServer(
-      { name: 'conformance-fixtures', version: '1.0.0' },
-      {
-        capabilities: {
-          tools: { listChanged: true },
-          prompts: { listChanged: true },
-          resources: { subscribe: !modern },
-          completions: {},
-          logging: {},
-          ...(modern && { extensions: { [TASKS_EXTENSION]: {} } }),
-        },
-        cacheHints: {
-          'tools/list': CACHE_HINT,
-          'prompts/list': CACHE_HINT,
-          'resources/list': CACHE_HINT,
-          'resources/templates/list': CACHE_HINT,
-          'resources/read': { ...CACHE_HINT, cacheScope: 'private' },
-          'server/discover': CACHE_HINT,
-        },
-        requestState: { verify: (state, ctx) => parts.requestState.verify(state, ctx) },
+    const server = new McpServer(SERVER_INFO, {
+      capabilities: {
+        tools: { listChanged: true },
+        prompts: { listChanged: true },
+        resources: { subscribe: !modern },
+        completions: {},
+        logging: {},
+        ...(modern && { extensions: { [TASKS_EXTENSION]: {} } }),
       },
-    );
+      cacheHints: {
+        'tools/list': CACHE_HINT,
+        'prompts/list': CACHE_HINT,
+        'resources/list': CACHE_HINT,
+        'resources/templates/list': CACHE_HINT,
+        'resources/read': { ...CACHE_HINT, cacheScope: 'private' },
+        'server/discover': CACHE_HINT,
+      },
+      requestState: { verify: (state, ctx) => parts.requestState.verify(state, ctx) },
+    });
     const requester = (ctx: ServerContext) =>
       requesterOfContext(ctx, modern ? null : { client: null, capabilities: undefined }, ATTENDED);
     serveTools(server, [...fixtureTools(parts), ...jobTools(jobs, requester)], onError);

@@ -2,7 +2,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { type Commands } from '../../commands/commands.ts';
 import { createTemporalCommands } from '../../commands/temporal-commands.ts';
-import { createHttpApp, serveHttp } from '../../mcp-server/http.ts';
+import { createHttpApp, type HttpOptions, serveHttp } from '../../mcp-server/http.ts';
 import { DEFAULT_OPTIONS, type McpOptions } from '../../mcp-server/options.ts';
 import { requestStateKey } from '../../mcp-server/request-state-key.ts';
 import { type Harness, startReadback } from '../harness/readback.ts';
@@ -67,7 +67,7 @@ const DEVICES = {
 export interface House {
   readonly harness: Harness;
   /** An MCP server over HTTP in front of the house. */
-  serve(options?: Partial<McpOptions>, commands?: Commands): Promise<Serving>;
+  serve(options?: Partial<McpOptions>, commands?: Commands, http?: HttpOptions): Promise<Serving>;
   /** Requests of any kind that may have made the device do something. */
   sends(device: string): Promise<number>;
   /** `Commands` whose line to Temporal can be cut. */
@@ -88,7 +88,7 @@ export async function openHouse(): Promise<House> {
   const closing: (() => Promise<void>)[] = [];
   return {
     harness,
-    async serve(options = {}, commands = harness.commands) {
+    async serve(options = {}, commands = harness.commands, http = {}) {
       const errors: Error[] = [];
       const onError = (error: Error) => void errors.push(error);
       const stateKey = requestStateKey(harness.sealKey);
@@ -96,6 +96,7 @@ export async function openHouse(): Promise<House> {
         commands,
         options: { ...DEFAULT_OPTIONS, stateKey, ...options },
         onError,
+        ...http,
       });
       const { url, port, close } = await serveHttp(app, { host: '127.0.0.1', port: 0 });
       closing.push(close);
