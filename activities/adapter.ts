@@ -1,4 +1,4 @@
-/** What a connection kind must be able to do. One adapter a file: `http.ts`, `home-assistant.ts`. */
+/** What a connection kind must be able to do. One adapter a file: `http.ts`, `home-assistant.ts`, `mqtt.ts`. */
 import type { DeviceDefinition, SendStep } from '../domain/catalogue/definition.ts';
 import type { DeviceReply, RawRead, ReadContext, Sample, SendResult } from '../domain/exchange.ts';
 import type { Desired, Reading } from '../domain/values.ts';
@@ -44,7 +44,17 @@ export interface DeviceAdapter {
 
   /** Limits the device itself declares beyond the catalogue's (e.g. Home Assistant's min_temp). null: the desired values fit. */
   objection(device: DeviceDefinition, desired: Desired, read: ReadResult): string | null;
+
+  /** Ends what it keeps open. Nothing is read or sent afterwards. */
+  close?(): Promise<void>;
 }
 
 /** The adapter of a device's connection. Throws for a connection kind that can't be used yet. */
-export type Adapters = (device: DeviceDefinition) => DeviceAdapter;
+export interface Adapters {
+  (device: DeviceDefinition): DeviceAdapter;
+}
+
+/** Adapters that are kept until the worker stops. */
+export interface OpenAdapters extends Adapters {
+  close(): Promise<void>;
+}

@@ -1,14 +1,15 @@
 /** One adapter a connection, shared by all of its devices: they share its budget as well. */
-import type { Catalogue, Connection } from '../domain/catalogue/definition.ts';
-import type { Adapters, DeviceAdapter } from './adapter.ts';
+import type { Catalogue, Connection, DeviceDefinition } from '../domain/catalogue/definition.ts';
+import type { DeviceAdapter, OpenAdapters } from './adapter.ts';
 import { homeAssistantAdapter } from './home-assistant.ts';
 import { httpAdapter } from './http.ts';
+import { mqttAdapter } from './mqtt.ts';
 
 /**
  * Opens the connections that devices of the catalogue use. Throws, with one line for each connection that can't be used
  * and the devices that need it, before anything is sent to any of them.
  */
-export function createAdapters(catalogue: Catalogue): Adapters {
+export function createAdapters(catalogue: Catalogue): OpenAdapters {
   const adapters = new Map<string, DeviceAdapter>();
   const problems: string[] = [];
   for (const [name, devices] of devicesByConnection(catalogue)) {
@@ -21,12 +22,16 @@ export function createAdapters(catalogue: Catalogue): Adapters {
     }
   }
   if (problems.length > 0) throw new Error(problems.join('\n'));
-  return (device) => {
+  const adapterOf = (device: DeviceDefinition): DeviceAdapter => {
     const adapter = adapters.get(device.connection);
     if (adapter === undefined)
       throw new Error(`device "${device.id}": no connection "${device.connection}" is open`);
     return adapter;
   };
+  const close = async (): Promise<void> => {
+    await Promise.all([...adapters.values()].map((adapter) => adapter.close?.()));
+  };
+  return Object.assign(adapterOf, { close });
 }
 
 function open(catalogue: Catalogue, name: string): DeviceAdapter {
@@ -42,7 +47,7 @@ function adapterFor(connection: Connection): DeviceAdapter {
     case 'home-assistant':
       return homeAssistantAdapter(connection);
     case 'mqtt':
-      throw new Error(`connection "${connection.name}" is of kind mqtt, which Readback can't use yet`);
+      return mqttAdapter(connection);
   }
 }
 

@@ -170,7 +170,7 @@ function tooSlow(endpoint: Endpoint, connected: boolean): string {
 }
 
 /** Words for what broke, from its code alone: an error's own message may quote the request, and with it a secret. */
-function describeFailure(error: unknown, host: string): string {
+export function describeFailure(error: unknown, host: string): string {
   const code = codeOf(error);
   if (code === 'ECONNREFUSED') return `connection refused by ${host}`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `no address is known for ${host} (${code})`;

@@ -68,11 +68,12 @@ async function readOnce(
   input: SettleInput,
 ): Promise<Pick<ReadResult, 'sample' | 'device'>> {
   const signal = Context.current().cancellationSignal;
-  const { request, before, kept, baselineDeviceAt } = input;
+  const { request, before, kept, baselineDeviceAt, sentAt } = input;
   const adapter = adapters(device);
   try {
     if (device.read?.refresh != null) await adapter.refresh(device, signal);
-    return await adapter.read(device, { desired: request.desired, before, kept, baselineDeviceAt }, signal);
+    const context = { desired: request.desired, before, kept, baselineDeviceAt, sentAt };
+    return await adapter.read(device, context, signal);
   } catch (error) {
     if (signal.aborted) throw error;
     // A read that breaks is a reading that can't be used, not a reason to lose the command.

@@ -73,4 +73,6 @@ export interface ReadContext {
   readonly kept: Readonly<Record<string, Value>>;
   /** `deviceAt` of the baseline: with `at` declared, a sample with this very stamp is stale after a send. */
   readonly baselineDeviceAt: string | null;
+  /** When the last send was made, epoch ms; left out before any. What is older is no readback of it, where an age is known. */
+  readonly sentAt?: number;
 }

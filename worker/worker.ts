@@ -44,9 +44,10 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const { address, namespace, catalogue, sealKey, stickyTimeoutMs = 5000 } = options;
   const connection = await NativeConnection.connect({ address });
   const clientConnection = await Connection.connect({ address });
+  const adapters = createAdapters(catalogue());
   const activities = createActivities({
     catalogue,
-    adapters: createAdapters(catalogue()),
+    adapters,
     client: new Client({ connection: clientConnection, namespace }),
     sealKey,
   });
@@ -69,6 +70,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   });
 
   const done = Promise.all([main.run(), turns.run()]).then(async () => {
+    await adapters.close();
     await clientConnection.close();
     await connection.close();
   });

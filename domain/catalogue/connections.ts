@@ -40,7 +40,7 @@ export function resolveConnection(
     kind,
     baseUrl: kind === 'mqtt' ? brokerUrl(raw, context, report) : baseUrl(raw, context, report),
     timeoutMs: milliseconds(raw.timeout ?? context.defaultTimeout),
-    auth: resolveAuth(raw.auth),
+    auth: kind === 'mqtt' ? brokerAuth(raw, report) : resolveAuth(raw.auth),
     tls: raw.tls ? { ca: raw.tls.ca ?? null, insecure: raw.tls.insecure ?? false } : null,
     limits: (raw.limits ?? []).map((limit) => ({
       requests: limit.requests,
@@ -64,6 +64,16 @@ function resolveAuth(raw: RawConnection['auth']): Auth {
     if (raw?.[kind] !== undefined) return { kind, options: raw[kind] as Json };
   }
   return { kind: 'none' };
+}
+
+/** A broker knows a user name and a password; and a certificate that nobody looks at would protect nothing. */
+function brokerAuth({ auth, url, tls }: RawConnection, report: Report): Auth {
+  const resolved = resolveAuth(auth);
+  if (resolved.kind !== 'none' && resolved.kind !== 'basic')
+    report(['auth', resolved.kind], 'is not for brokers: use basic (username, password)');
+  if (tls !== undefined && url?.startsWith('mqtt://') === true)
+    report(['tls'], 'has no meaning without TLS: write mqtts:// in "url"');
+  return resolved;
 }
 
 const SIMULATOR = /^simulator:(\/.*)?$/;

@@ -193,6 +193,8 @@ export interface ReadDefinition {
   readonly refresh: { readonly request: RequestTemplate; readonly waitMs: number } | null;
   /** mqtt: the message that makes the device report. */
   readonly ask: RequestTemplate | null;
+  /** mqtt: topics that say `offline` while the device, or what connects it, is away. Templates, as in `RequestTemplate.topic`. */
+  readonly availability: readonly string[];
   readonly available: Expression | null;
   readonly fresh: Expression | null;
   readonly moving: Expression | null;

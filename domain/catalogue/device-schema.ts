@@ -69,6 +69,9 @@ const read = map({
     .union([topic, map(requestKeys)])
     .nullish()
     .describe('mqtt: the message that makes the device report.'),
+  availability: oneOrMore(topic)
+    .nullish()
+    .describe('mqtt: topics that say "offline" while the device, or what connects it, is away.'),
   available: expression.nullish().describe('Only if this is true does the reading count.'),
   fresh: expression.nullish().describe('Only if this is true is the reading up to date.'),
   moving: expression

@@ -31,10 +31,11 @@ export type MergedDevice = Omit<
   readonly with?: Readonly<Record<string, string | number | boolean>>;
   readonly params?: Readonly<Record<string, string | number | boolean>>;
 };
-export type MergedRead = Omit<RawRead, 'requests' | 'refresh' | 'ask'> & {
+export type MergedRead = Omit<RawRead, 'requests' | 'refresh' | 'ask' | 'availability'> & {
   readonly requests?: Readonly<Record<string, RawRequest>>;
   readonly refresh?: RawRequest & { readonly wait?: string | 0 };
   readonly ask?: RawRequest;
+  readonly availability?: readonly string[];
 };
 
 export function mergeLayers(layers: readonly Layer[]): MergedDevice {
@@ -109,6 +110,7 @@ const read = (value: unknown): unknown => {
     requests: (requests) => each(requests, request),
     refresh: request,
     ask: (ask) => asMap(ask, 'topic'),
+    availability: asList,
   });
 };
 

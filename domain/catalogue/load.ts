@@ -12,6 +12,7 @@ import { didYouMean, listed, type Path, type Problem } from './problems.ts';
 import type { RawCatalogue } from './schema.ts';
 import { fillSecrets, refuseSecrets } from './secrets.ts';
 import { beside, readSources, type Sources } from './sources.ts';
+import { ZIGBEE2MQTT_PROFILES } from './zigbee2mqtt.ts';
 
 export type { Problem } from './problems.ts';
 
@@ -157,9 +158,11 @@ function resolveDevices(
     path: [section, name],
     content: written(source.content),
   });
-  const profiles = new Map(
+  const profiles = new Map<string, Layer>(
     [...sources.profiles].map(([name, source]) => [name, layer('profiles', name, source)]),
   );
+  for (const [name, content] of Object.entries(ZIGBEE2MQTT_PROFILES))
+    profiles.set(name, { file: '', path: null, content: written(content) });
   const { timeout: _timeout, ...common } = sources.main.defaults ?? {};
   const defaults: Layer | null =
     Object.keys(common).length === 0 ? null : { file, path: ['defaults'], content: written(common) };

@@ -4,7 +4,7 @@ import { milliseconds } from './durations.ts';
 import type { MergedDevice, MergedRead } from './layers.ts';
 import type { Path, Report } from './problems.ts';
 import { resolveRequest } from './requests.ts';
-import { checkExpression, type Scope } from './scope.ts';
+import { checkExpression, checkPlaceholders, type Scope } from './scope.ts';
 
 /** Names under which a single reply is seen; `whole` is the body before `pick`. */
 const SINGLE_ROOTS = ['body', 'whole', 'status', 'headers'];
@@ -58,11 +58,25 @@ export function resolveRead(
       raw.ask && context.kind === 'mqtt'
         ? resolveRequest(raw.ask, 'mqtt', once, ['read', 'ask'], report)
         : null,
+    availability: resolveAvailability(raw, context, once, report),
     available: raw.available ?? null,
     fresh: raw.fresh ?? null,
     moving: raw.moving ?? null,
     at: raw.at ?? null,
   };
+}
+
+function resolveAvailability(
+  { availability }: MergedRead,
+  { kind }: ReadContext,
+  scope: Scope,
+  report: Report,
+): readonly string[] {
+  const path: Path = ['read', 'availability'];
+  if (availability && kind !== 'mqtt')
+    report(path, 'only mqtt devices have availability topics; for http use "available"');
+  for (const topic of availability ?? []) checkPlaceholders(topic, scope, path, report);
+  return availability ?? [];
 }
 
 function resolveRequests(

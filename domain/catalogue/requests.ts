@@ -28,6 +28,8 @@ export function resolveRequest(
   checkBody(raw.body, scope, [...path, 'body'], report);
   const as = raw.as ?? 'json';
   checkBodyForm(raw.body, as, [...path, 'body'], report);
+  if (kind === 'mqtt' && raw.headers)
+    report([...path, 'headers'], 'messages have none: only requests over HTTP do');
   const [method, target] = kind === 'mqtt' ? ['PUBLISH', ''] : split(line);
   return {
     method,

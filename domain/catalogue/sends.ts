@@ -79,6 +79,11 @@ function resolveStep(
     );
   }
   if (raw.fill && !context.readable) report([...path, 'fill'], 'fill: current needs a "read" on the device');
+  if (context.kind === 'mqtt') {
+    for (const key of ['keep', 'idempotencyHeader'] as const) {
+      if (raw[key]) report([...path, key], 'a broker acknowledges a message without a reply: only for http');
+    }
+  }
   for (const [name, source] of Object.entries(raw.keep ?? {})) {
     checkExpression(source, { roots: REPLY_ROOTS, params: [], groups: {} }, [...path, 'keep', name], report);
   }

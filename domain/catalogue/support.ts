@@ -18,8 +18,7 @@ export function unsupported(catalogue: Catalogue): readonly Unsupported[] {
   });
 }
 
-function ofConnection({ name, kind, auth }: Connection): readonly string[] {
-  if (kind === 'mqtt') return [`its connection ${JSON.stringify(name)} is of kind mqtt`];
+function ofConnection({ name, auth }: Connection): readonly string[] {
   if (['digest', 'sign', 'oauth', 'login'].includes(auth.kind))
     return [`its connection ${JSON.stringify(name)} signs in by ${auth.kind}`];
   return [];

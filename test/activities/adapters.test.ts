@@ -19,9 +19,9 @@ test('every connection that can not be used is named at once, with the devices t
   const yaml = `
 version: 1
 connections:
-  broker: { kind: mqtt, url: "mqtt://127.0.0.1:1883" }
+  broker: { kind: mqtt, url: "mqtts://127.0.0.1:8883", tls: { ca: /no/such/broker.pem } }
   hue: { kind: http, baseUrl: "https://127.0.0.1:1", tls: { ca: /no/such/authority.pem } }
-  unused: { kind: mqtt, url: "mqtt://127.0.0.1:1883" }
+  unused: { kind: mqtt, url: "mqtts://127.0.0.1:8883", tls: { ca: /no/such/broker.pem } }
 devices:
   lamp: ${device('broker', 'send: { topic: lamp/set }, read: { topic: lamp }, fields: { power: onoff }')}
   bulb: ${device('hue')}
@@ -29,7 +29,7 @@ devices:
   await assert.rejects(openAll(yaml), (error: Error) => {
     const lines = error.message.split('\n');
     assert.deepEqual(lines, [
-      'connection "broker" is of kind mqtt, which Readback can\'t use yet (needed by lamp)',
+      'connection "broker": its tls.ca file /no/such/broker.pem can\'t be read (needed by lamp)',
       'connection "hue": its tls.ca file /no/such/authority.pem can\'t be read (needed by bulb)',
     ]);
     return true;

@@ -158,19 +158,15 @@ devices:
     writeFileSync(
       file,
       `version: 1
-connections: { broker: { kind: mqtt, url: "mqtt://127.0.0.1:1883" } }
+connections: { cloud: { kind: http, baseUrl: "http://127.0.0.1:1", auth: { login: { user: a } } } }
 devices:
-  desk-lamp:
-    connection: broker
-    send: { topic: "zigbee2mqtt/desk/set" }
-    read: { topic: "zigbee2mqtt/desk" }
-    fields: { power: onoff }
+  desk-lamp: { connection: cloud, send: PUT /lamp, read: GET /lamp, fields: { power: onoff } }
 `,
     );
     const dataDir = join(folder.path, 'later-data');
     const { code, stderr } = await readback(['up', '--catalogue', file, '--data-dir', dataDir], inFolder);
     assert.equal(code, 2, stderr);
-    assert.match(stderr, /"broker" is of kind mqtt.*desk-lamp/);
+    assert.match(stderr, /"cloud" signs in with "login".*desk-lamp/);
     const doctor = await readback(['doctor', '--catalogue', file, '--data-dir', dataDir, '--json'], inFolder);
     assert.match(doctor.stdout, /"check":"devices","status":"problem"[^}]*desk-lamp/);
   });

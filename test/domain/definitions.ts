@@ -97,6 +97,7 @@ export function read(overrides: Partial<ReadDefinition> = {}): ReadDefinition {
     shareMs: 0,
     refresh: null,
     ask: null,
+    availability: [],
     available: null,
     fresh: null,
     moving: null,

@@ -46,6 +46,7 @@ describe('the simplest device', () => {
         shareMs: 0,
         refresh: null,
         ask: null,
+        availability: [],
         available: null,
         fresh: null,
         moving: null,

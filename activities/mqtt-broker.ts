@@ -1,0 +1,111 @@
+/** The one connection of this process to a broker: dialled by the first who needs it, and again by the next one after it broke. */
+import { readFileSync } from 'node:fs';
+import type { IClientOptions } from 'mqtt';
+import type { Connection } from '../domain/catalogue/definition.ts';
+import { type Dialled, dial, type Endpoint } from './mqtt-session.ts';
+
+/** However many wait for it, a broker that can't be reached is tried once in so long. */
+const DIAL_AGAIN_AFTER_MS = 1_000;
+/** A wrong password doesn't mend itself, and brokers lock out those who keep trying. */
+const SIGN_IN_AGAIN_AFTER_MS = 60_000;
+
+export interface MqttBroker {
+  /** `host:port`. */
+  readonly host: string;
+  readonly timeoutMs: number;
+  /** The connection that is up, or why there is none. Rejects only when `signal` aborts. */
+  session(signal?: AbortSignal): Promise<Dialled>;
+  /** Says goodbye, and dials no more. */
+  close(): Promise<void>;
+}
+
+/** Throws, naming the connection, for what can't be used. Nothing is dialled yet. */
+export function openBroker(connection: Connection): MqttBroker {
+  const endpoint = endpointOf(connection);
+  let protocolVersion: 5 | 4 = 5;
+  let dialled: { readonly result: Promise<Dialled>; readonly at: number } | null = null;
+  let closed = false;
+
+  async function dialOnce(): Promise<Dialled> {
+    const result = await dial(endpoint, protocolVersion);
+    if (result.kind === 'up' || !result.tooNew || protocolVersion === 4) return result;
+    protocolVersion = 4;
+    return await dial(endpoint, protocolVersion);
+  }
+
+  async function session(): Promise<Dialled> {
+    for (;;) {
+      if (closed) return { kind: 'down', why: 'Readback is stopping', signedOut: false, tooNew: false };
+      const present = dialled;
+      const result = await present?.result;
+      if (present !== dialled) continue;
+      if (result?.kind === 'up' && result.session.ended() === null) return result;
+      const pauseMs =
+        result?.kind === 'down' && result.signedOut ? SIGN_IN_AGAIN_AFTER_MS : DIAL_AGAIN_AFTER_MS;
+      if (present != null && result !== undefined && Date.now() < present.at + pauseMs) return downOf(result);
+      dialled = { result: dialOnce(), at: Date.now() };
+    }
+  }
+
+  return {
+    host: endpoint.host,
+    timeoutMs: endpoint.timeoutMs,
+    session: (signal) => unlessAborted(session(), signal),
+    async close() {
+      closed = true;
+      const result = await dialled?.result;
+      if (result?.kind === 'up') await result.session.close();
+    },
+  };
+}
+
+function downOf(result: Dialled): Dialled {
+  if (result.kind === 'down') return result;
+  return { kind: 'down', why: result.session.ended() ?? '', signedOut: false, tooNew: false };
+}
+
+/** The dialling itself goes on, for whoever else waits for it. */
+async function unlessAborted<Result>(result: Promise<Result>, signal?: AbortSignal): Promise<Result> {
+  if (signal === undefined) return await result;
+  signal.throwIfAborted();
+  let giveUp: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    giveUp = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', giveUp, { once: true });
+  });
+  try {
+    return await Promise.race([result, aborted]);
+  } finally {
+    if (giveUp !== undefined) signal.removeEventListener('abort', giveUp);
+  }
+}
+
+function endpointOf({ name, baseUrl, auth, tls, timeoutMs }: Connection): Endpoint {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  if (url === null || !['mqtt:', 'mqtts:'].includes(url.protocol))
+    throw new Error(`connection "${name}": its url must start with mqtt:// or mqtts://`);
+  const secure = url.protocol === 'mqtts:';
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const port = Number(url.port) || (secure ? 8883 : 1883);
+  const account = accountOf(name, auth);
+  const address: IClientOptions = { protocol: secure ? 'mqtts' : 'mqtt', host, hostname: host, port };
+  const trust: IClientOptions = secure
+    ? { ...authorityOf(name, tls?.ca ?? null), rejectUnauthorized: !(tls?.insecure ?? false) }
+    : {};
+  return { host: `${url.hostname}:${port}`, options: { ...address, ...trust, ...account }, timeoutMs };
+}
+
+function accountOf(name: string, auth: Connection['auth']): IClientOptions {
+  if (auth.kind === 'none') return {};
+  if (auth.kind === 'basic') return { username: auth.username, password: auth.password };
+  throw new Error(`connection "${name}" signs in with "${auth.kind}", which brokers don't know: use basic`);
+}
+
+function authorityOf(name: string, path: string | null): IClientOptions {
+  if (path === null) return {};
+  try {
+    return { ca: readFileSync(path) };
+  } catch (error) {
+    throw new Error(`connection "${name}": its tls.ca file ${path} can't be read`, { cause: error });
+  }
+}

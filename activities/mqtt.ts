@@ -1,0 +1,206 @@
+/**
+ * Devices behind an MQTT broker. What the broker acknowledges it has taken, and nothing more; what a device says, it says on
+ * its own topics. A message that the broker had in store is no readback: nobody knows whether it is older than the send.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Connection, DeviceDefinition } from '../domain/catalogue/definition.ts';
+import type { DeviceReply, DeviceRequest, ReadContext, SendResult } from '../domain/exchange.ts';
+import { interpretRead } from '../domain/interpretation.ts';
+import { renderSend, renderTemplate } from '../domain/rendering.ts';
+import { formatDuration } from '../domain/text.ts';
+import type { DeviceAdapter, ReadResult } from './adapter.ts';
+import { failedRead, notSent, unrepliedResult } from './http.ts';
+import { type MqttBroker, openBroker } from './mqtt-broker.ts';
+import { decodeMessage, saysOffline } from './mqtt-message.ts';
+import type { MqttSession, Published } from './mqtt-session.ts';
+import { newsTopics, type Topics, topicsOf } from './mqtt-topics.ts';
+import { createPace } from './pacing.ts';
+
+/** Brokers hand out what they have in store right after granting a subscription. */
+const RETAINED_WITHIN_MS = 500;
+
+/** `since`: how many messages had come before the question was put. */
+type Asked =
+  | { readonly ok: true; readonly since: number }
+  | { readonly ok: false; readonly why: string; readonly retryAfterMs: number | null };
+
+/** Throws, naming the connection, for what `openBroker` can't use. Connects when it is first needed. */
+export function mqttAdapter(
+  connection: Connection,
+  broker: MqttBroker = openBroker(connection),
+): DeviceAdapter {
+  const pace = createPace(connection.limits, connection.spacingMs);
+
+  async function publish(
+    device: DeviceDefinition,
+    request: DeviceRequest,
+    signal: AbortSignal,
+  ): Promise<SendResult> {
+    if (signal.aborted) return notSent('unreached', 'stopped before it was sent');
+    const waitMs = await pace.take('send');
+    if (waitMs > 0) return unrepliedResult({ kind: 'held', waitMs });
+    const dialled = await broker.session();
+    if (dialled.kind === 'down') return notSent(dialled.signedOut ? 'signedOut' : 'unreached', dialled.why);
+    // Listening before it is sent: the device may answer at once, and only once.
+    const rendered = await topicsOf(device);
+    if (rendered.ok) await dialled.session.subscribe(allOf(rendered.topics));
+    return resultOf(request.path, await dialled.session.publish(request.path, request.body ?? ''));
+  }
+
+  /** Publishes a message that only makes the device report. */
+  async function ask(session: MqttSession, request: DeviceRequest, signal: AbortSignal): Promise<Asked> {
+    const waitMs = await pace.take('read', signal);
+    if (waitMs > 0) {
+      const why = `the connection's limit of messages is used up for another ${formatDuration(waitMs)}`;
+      return { ok: false, why, retryAfterMs: waitMs };
+    }
+    const since = session.received();
+    const asked = await session.publish(request.path, request.body ?? '');
+    if (asked.kind === 'acknowledged') return { ok: true, since };
+    const why = asked.kind === 'unheard' ? unheard(request.path) : asked.why;
+    return { ok: false, why, retryAfterMs: null };
+  }
+
+  /** Asks the device and waits until it says something on one of `topics`. */
+  async function answered(
+    session: MqttSession,
+    question: DeviceRequest,
+    topics: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Asked> {
+    const asked = await ask(session, question, signal);
+    if (!asked.ok) return asked;
+    const hasNews = (): boolean => topics.some((topic) => (session.latest(topic)?.order ?? 0) > asked.since);
+    if (await session.until(hasNews, Date.now() + broker.timeoutMs, signal)) return asked;
+    const why = session.ended() ?? `no answer to ${question.path} within ${formatDuration(broker.timeoutMs)}`;
+    return { ok: false, why, retryAfterMs: null };
+  }
+
+  return {
+    async read(device, context, signal) {
+      signal.throwIfAborted();
+      const rendered = await topicsOf(device);
+      if (!rendered.ok) return failedRead(device, `it can't be read: ${rendered.why}`);
+      const { state, availability } = rendered.topics;
+      const question = device.read?.ask == null ? null : await renderTemplate(device, device.read.ask, {});
+      if (question?.ok === false) return failedRead(device, `it can't be asked: ${question.why}`);
+
+      const dialled = await broker.session(signal);
+      if (dialled.kind === 'down') return failedRead(device, dialled.why);
+      const { session } = dialled;
+      const unheardOf = await listen(session, allOf(rendered.topics), signal);
+      if (unheardOf !== null) return failedRead(device, unheardOf);
+      const offline = availability.find((topic) => saysOffline(session.latest(topic)));
+      if (offline !== undefined)
+        return failedRead(device, `the device is not available (${offline} says offline)`);
+
+      const news = newsTopics(device, state, context);
+      const asked = question === null ? null : await answered(session, question.request, news, signal);
+      if (asked?.ok === false) return failedRead(device, asked.why, {}, asked.retryAfterMs);
+      return await interpretMessages(session, device, state, news, context);
+    },
+
+    async refresh(device, signal) {
+      const refresh = device.read?.refresh ?? null;
+      if (refresh === null) return;
+      const rendered = await renderTemplate(device, refresh.request, {});
+      if (!rendered.ok) return;
+      const dialled = await broker.session(signal);
+      if (dialled.kind === 'down') return;
+      const asked = await ask(dialled.session, rendered.request, signal);
+      if (asked.ok) await sleep(refresh.waitMs, undefined, { signal });
+    },
+
+    async send(device, step, desired, current, { signal }) {
+      const fields = Object.keys(desired).filter((name) => step.for.includes(name));
+      const rendered = await renderSend(device, step, fields, desired, current);
+      if (!rendered.ok) return notSent('unreached', `not sent: ${rendered.why}`);
+      return await publish(device, rendered.request, signal);
+    },
+
+    async wake(device, signal) {
+      if (device.wake === null) return notSent('unreached', 'nothing says how it is woken');
+      const rendered = await renderTemplate(device, device.wake.request, {});
+      if (!rendered.ok) return notSent('unreached', `not sent: ${rendered.why}`);
+      return await publish(device, rendered.request, signal);
+    },
+
+    objection: () => null,
+    close: () => broker.close(),
+  };
+}
+
+const allOf = ({ state, availability }: Topics): readonly string[] => [
+  ...Object.values(state),
+  ...availability,
+];
+
+/** Nothing reached anybody, and that is certain: a message that isn't retained is gone when nobody takes it. */
+const unheard = (topic: string): string =>
+  `nobody listens on ${topic}: is what connects the device to the broker running?`;
+
+function resultOf(topic: string, published: Published): SendResult {
+  switch (published.kind) {
+    case 'acknowledged':
+      return { ...notSent('accepted', 'acknowledged by the broker (PUBACK)'), at: published.at };
+    case 'unheard':
+      return notSent('unreached', unheard(topic));
+    case 'refused':
+    case 'unreached':
+    case 'lost':
+      return notSent(published.kind, published.why);
+  }
+}
+
+/** Subscribes, and leaves the broker time to hand out what it has in store. Why that didn't work, or null. */
+async function listen(
+  session: MqttSession,
+  topics: readonly string[],
+  signal: AbortSignal,
+): Promise<string | null> {
+  const refusal = await session.subscribe(topics, signal);
+  if (refusal !== null) return refusal;
+  const storedBy = Math.max(...topics.map((topic) => session.subscribedAt(topic))) + RETAINED_WITHIN_MS;
+  await session.until(() => topics.every((topic) => session.latest(topic) !== null), storedBy, signal);
+  return session.ended();
+}
+
+/** One read, from the last message on each of the device's topics. */
+async function interpretMessages(
+  session: MqttSession,
+  device: DeviceDefinition,
+  state: Topics['state'],
+  news: readonly string[],
+  context: ReadContext,
+): Promise<ReadResult> {
+  const replies: Record<string, DeviceReply> = {};
+  for (const [name, topic] of Object.entries(state)) {
+    const message = session.latest(topic);
+    if (message === null)
+      return failedRead(
+        device,
+        `no message on ${topic} yet: the device has not reported, or the account may not read it`,
+      );
+    if (message.payload === null)
+      return failedRead(device, `the message on ${topic} is too long to be a state`);
+    replies[name] = decodeMessage(topic, message.payload, message.retained);
+  }
+  const stale = context.sentAt === undefined ? null : staleness(session, news, context.sentAt);
+  if (stale !== null) return failedRead(device, stale, replies);
+  const { sample, raw } = await interpretRead(device, replies, context, Date.now());
+  return { sample, device, raw, replies };
+}
+
+/**
+ * After a send each topic that matters has to have been heard live, and one of them since: a device need not repeat on one
+ * topic what has only changed on another.
+ */
+function staleness(session: MqttSession, news: readonly string[], sentAt: number): string | null {
+  const stored = news.find((topic) => session.latest(topic)?.retained !== false);
+  if (stored !== undefined)
+    return `only a retained value is known of ${stored}, and it may be older than the send`;
+  const isHeard = news.some((topic) => (session.latest(topic)?.at ?? 0) >= sentAt);
+  return isHeard || news.length === 0
+    ? null
+    : `the device has said nothing on ${news.join(', ')} since the send`;
+}
