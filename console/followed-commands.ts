@@ -2,7 +2,7 @@
 import { type CommandSnapshot, type Commands, EngineUnreachable } from '../commands/commands.ts';
 
 export interface FollowedCommands {
-  /** Calls back at every change, until told to stop or the command has ended. */
+  /** Calls back with what is shown now and at every change, until told to stop or the command has ended. */
   watch(commandId: string, changed: (revision: string) => void): () => void;
   close(): void;
 }
@@ -15,6 +15,8 @@ const TRY_AGAIN_MS = 3_000;
 interface Followed {
   readonly listeners: Set<(revision: string) => void>;
   readonly stop: AbortController;
+  /** null: not read yet. */
+  shown: string | null;
 }
 
 export function createFollowedCommands(
@@ -23,23 +25,28 @@ export function createFollowedCommands(
 ): FollowedCommands {
   const followed = new Map<string, Followed>();
 
-  const follow = async (commandId: string, { listeners, stop }: Followed): Promise<void> => {
-    let shown: string | null = null;
+  const follow = async (commandId: string, entry: Followed): Promise<void> => {
+    const { listeners, stop } = entry;
     while (!stop.signal.aborted) {
-      const snapshot = await nextOf(commands, commandId, shown, stop.signal);
+      const snapshot = await nextOf(commands, commandId, entry.shown, stop.signal);
       if (snapshot === undefined) return;
       if (snapshot === 'away') continue;
       const revision = revisionOf(snapshot);
-      if (shown !== null && revision !== shown) for (const listener of listeners) listener(revision);
-      shown = revision;
+      if (revision !== entry.shown) for (const listener of listeners) listener(revision);
+      entry.shown = revision;
       if (snapshot.status !== 'running') return;
     }
   };
 
   return {
     watch(commandId, changed) {
-      const entry = followed.get(commandId) ?? { listeners: new Set(), stop: new AbortController() };
+      const entry = followed.get(commandId) ?? {
+        listeners: new Set(),
+        stop: new AbortController(),
+        shown: null,
+      };
       entry.listeners.add(changed);
+      if (entry.shown !== null) changed(entry.shown);
       if (!followed.has(commandId)) {
         followed.set(commandId, entry);
         follow(commandId, entry)

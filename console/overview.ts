@@ -22,7 +22,7 @@ export interface Overview {
 export interface OverviewSource {
   /** At most `maxAgeMs` old. Throws `EngineUnreachable`. */
   read(maxAgeMs?: number): Promise<Overview>;
-  /** Calls back when something has changed, until it is told to stop. */
+  /** Calls back with what is known now and when something has changed, until it is told to stop. */
   watch(changed: (revision: string) => void): () => void;
   close(): void;
 }
@@ -79,6 +79,7 @@ export function createOverview(
     read,
     watch(changed) {
       listeners.add(changed);
+      if (last !== null) changed(last.revision);
       schedule();
       return () => listeners.delete(changed);
     },

@@ -8,6 +8,8 @@ import { age, commandPath, countdown, type Html } from './html.ts';
 interface CardOptions {
   readonly now: number;
   readonly session: Session | null;
+  /** On a page of its own there is room for a comment. */
+  readonly alone?: true;
 }
 
 /** In the list, where several can be selected. */
@@ -30,7 +32,7 @@ ${approvalBody(brief, options)}
 }
 
 /** What is asked, by whom and why, and the forms for those who may decide. */
-export function approvalBody(brief: ApprovalBrief, { now, session }: CardOptions): Html {
+export function approvalBody(brief: ApprovalBrief, { now, session, alone }: CardOptions): Html {
   const { requester, by, ruleReason, agentsReason, repeating, unverifiable } = brief;
   const from = [requester.client, requester.transport, requester.unattended ? 'unattended' : null]
     .filter((part) => part !== null)
@@ -51,7 +53,7 @@ ${
     : html`<div class="claim"><dt>The agent's own words</dt><dd><q>${agentsReason}</q> <span class="faint">A claim. Readback has not checked it.</span></dd></div>`
 }
 </dl>
-${session === null ? '' : decisionForms(brief, session)}
+${session === null ? '' : decisionForms(brief, session, alone ? commentField(brief) : '')}
 </div>`;
 }
 
@@ -64,11 +66,15 @@ const changes = (list: ApprovalBrief['changes']): Html => html`<table class="cha
 </table>`;
 
 /** Approving takes one press; declining asks why. */
-function decisionForms({ commandId, deviceName }: ApprovalBrief, { csrf }: Session): Html {
+function decisionForms(
+  { commandId, deviceName }: ApprovalBrief,
+  { csrf }: Session,
+  comment: Html | '',
+): Html {
   const reason = `reason-${commandId}`;
   const hidden = html`<input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="id" value="${commandId}">`;
   return html`<div class="decide">
-<form method="post" action="/decide">${hidden}<input type="hidden" name="decision" value="approve"><button class="approve" aria-label="Approve ${deviceName}">Approve</button></form>
+<form method="post" action="/decide">${hidden}<input type="hidden" name="decision" value="approve">${comment}<button class="approve" aria-label="Approve ${deviceName}">Approve</button></form>
 <details class="decline"><summary aria-label="Decline ${deviceName}">Decline…</summary>
 <form method="post" action="/decide">${hidden}<input type="hidden" name="decision" value="decline">
 <label for="${reason}">Reason, which whoever asked is told</label>
@@ -76,3 +82,8 @@ function decisionForms({ commandId, deviceName }: ApprovalBrief, { csrf }: Sessi
 </details>
 </div>`;
 }
+
+/** Enter in it decides nothing: the form's first button is one that can't be pressed. */
+const commentField = ({ commandId }: ApprovalBrief): Html => html`<button disabled hidden></button>
+<label class="sr" for="comment-${commandId}">Comment, kept with the approval</label>
+<input id="comment-${commandId}" name="comment" maxlength="500" autocomplete="off" placeholder="Comment (optional)"> `;

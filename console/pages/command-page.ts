@@ -42,7 +42,7 @@ ${brief === null ? '' : countdown(brief.expiresAt, now)}</div>
       : html` · <a href="${workflowUrl}" rel="noreferrer">its workflow in Temporal</a>`
   }</p>
 ${summary(snapshot)}
-${brief === null ? facts(snapshot) : approvalBody(brief, { now, session })}
+${brief === null ? facts(snapshot) : approvalBody(brief, { now, session, alone: true })}
 ${fieldsTable(snapshot)}
 ${charts.length === 0 ? '' : html`<h2>Desired and read back</h2>${charts}${samplesTable(snapshot, samples)}`}
 <h2>What happened</h2>
@@ -51,15 +51,20 @@ ${timelineList(timeline, snapshot, now)}
 }
 
 function summary({ status, view, failure, live, cancelRequested, overdue }: CommandSnapshot): Html {
-  if (view.result !== null) return html`<p class="summary">${plain(view.result.detail, 500)}</p>`;
-  if (status !== 'running')
-    return html`<p class="summary">${plain(failure ?? `It is ${status}; ${sentInWords(view)}.`, 500)}</p>`;
-  const words = overdue
-    ? 'No worker seems to be running: this is the last known state. It goes on by itself once one runs.'
-    : cancelRequested
-      ? 'Cancel requested.'
-      : `${capitalised(plain(live?.note || view.note, 300))}. Readback goes on by itself.`;
-  return html`<p class="summary">${words}${view.approval === null ? html` ${capitalised(sentInWords(view))}.` : ' Nothing was sent.'}</p>`;
+  const told = (text: string): Html => html`<p class="summary">${plain(text, 600)}</p>`;
+  if (view.result !== null) return told(view.result.detail);
+  if (status !== 'running') return told(failure ?? `It is ${status}; ${sentInWords(view)}.`);
+  if (overdue)
+    return told(
+      'No worker seems to be running: this is the last known state. It goes on by itself once one runs.',
+    );
+  if (cancelRequested) return told(`Cancel requested; ${sentInWords(view)}.`);
+  const note = capitalised(live === null || live.note === '' ? view.note : live.note);
+  return told(
+    view.approval === null
+      ? `${note}; ${sentInWords(view)}. Readback goes on by itself.`
+      : `${note}. Nothing has been sent; approving sends it.`,
+  );
 }
 
 function facts({ view }: CommandSnapshot): Html {
@@ -86,8 +91,8 @@ function fieldsTable({ view, live }: CommandSnapshot): Html {
       ended === undefined
         ? readingText(live?.fields[field], unit)
         : formatValue(ended.observed?.value ?? null, unit);
-    return html`<tr><th scope="row">${plain(field, 64)}</th><td>${formatValue(view.previous[field] ?? null, unit)}</td><td>${formatValue(desired, unit)}</td>
-<td>${now}</td><td>${ended === undefined ? '' : html`${ended.verdict}: ${plain(ended.detail, 300)}`}</td></tr>`;
+    return html`<tr><th scope="row">${plain(field, 64)}</th><td data-label="before">${formatValue(view.previous[field] ?? null, unit)}</td><td data-label="asked">${formatValue(desired, unit)}</td>
+<td data-label="read back">${now}</td><td>${ended === undefined ? '' : html`${ended.verdict}: ${plain(ended.detail, 300)}`}</td></tr>`;
   });
   return html`<table class="list"><thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">Asked</th><th scope="col">Read back</th><th scope="col">Verdict</th></tr></thead><tbody>${rows}</tbody></table>`;
 }

@@ -15,6 +15,8 @@ export function timelineList(
   })}</ol>`;
 }
 
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 interface Told {
   readonly mark: 'plain' | 'sent' | 'answer' | 'end';
   readonly text: Html | string;
@@ -29,7 +31,7 @@ function told(entry: TimelineEntry, now: number): Told {
     case 'phase':
       return {
         mark: 'plain',
-        text: html`${entry.phase.replaceAll('_', ' ')}: ${plain(entry.note, 300)}${entry.expiresAt === null ? '' : html`, until ${moment(entry.expiresAt)}`}`,
+        text: html`${capitalised(plain(entry.note, 300))}${entry.expiresAt === null ? '' : html`, until ${moment(entry.expiresAt)}`}`,
       };
     case 'answer':
       return { mark: 'answer', text: answerText(entry) };
