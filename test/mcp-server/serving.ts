@@ -32,6 +32,7 @@ devices:
     settle: { within: 1s }
   night-lamp: { profile: lamp, with: { id: night-lamp }, name: Night lamp }
   hall-lamp: { profile: lamp, with: { id: hall-lamp }, name: Hall lamp }
+  hanging-lamp: { profile: lamp, with: { id: hanging-lamp } }
   boiler: { profile: thermostat, with: { id: boiler } }
   floor:
     profile: thing
@@ -60,6 +61,7 @@ const DEVICES = {
   },
   'night-lamp': { state: { brightness: 0 } },
   'hall-lamp': { state: { brightness: 0 } },
+  'hanging-lamp': { state: { brightness: 0 }, onSend: { hangs: '2500ms' } },
   boiler: { state: { temperature: 24 } },
   floor: { state: { low: 18, high: 25, program: 'comfort', boost: 'off' } },
 };
