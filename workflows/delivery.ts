@@ -65,6 +65,8 @@ async function carryOutStep(delivery: Delivery, step: StepPlan, isLast: boolean)
   for (let sends = 1; ; sends += 1) {
     const sent = await reach(delivery, step, sends);
     switch (sent.class) {
+      case 'notNeeded':
+        return record(delivery, step.fields, 'already', 'it was so already, as it showed once it was awake');
       case 'unreached':
       case 'limited':
       case 'asleep':

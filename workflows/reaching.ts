@@ -21,8 +21,17 @@ export interface Target {
   readonly deliverUntil: number;
 }
 
+/** A device that had to be woken first turned out to be as asked. */
+interface NotNeeded {
+  readonly class: 'notNeeded';
+}
+
 /** Sends once the API takes it: waits out limits and absences, which certainly reached nothing, until the deadline. */
-export async function reach(target: Target, step: StepPlan, sendNumber: number): Promise<SendResult> {
+export async function reach(
+  target: Target,
+  step: StepPlan,
+  sendNumber: number,
+): Promise<SendResult | NotNeeded> {
   const { story, look, waking, deliverUntil } = target;
   let pauseMs = 0;
   for (;;) {
@@ -35,6 +44,9 @@ export async function reach(target: Target, step: StepPlan, sendNumber: number):
       else {
         const woken = await wakeUp(story, waking, look.wake, deliverUntil);
         if (!woken.ok) return { ...sent, detail: `${sent.detail}: ${woken.why}` };
+        // What it showed in its sleep may be old: a toggle would undo now what it was to do.
+        const isAsAsked = step.fields.every((field) => woken.look?.already.includes(field) === true);
+        if (isAsAsked && sendNumber === 1) return { class: 'notNeeded' };
         continue;
       }
     }

@@ -34,7 +34,7 @@ interface Script {
   readonly replies: readonly Reply[];
   /** One a readback, in order, for every field that it judges; the last one again and again. */
   readonly verdicts?: readonly Verdict[];
-  /** After a refusal everything reads as asked. */
+  /** Looked at again, everything reads as asked. */
   readonly soAlready?: boolean;
   /** The look finds the device asleep. */
   readonly asleep?: boolean;
@@ -305,6 +305,17 @@ describe('a command', () => {
     assert.deepEqual(attempts, ['asleep', 'accepted']);
   });
 
+  it('for a device that turns out to be as asked once it is awake sends nothing', async () => {
+    const { result, attempts, counted } = await play({
+      steps: [TOGGLE],
+      replies: ['asleep', 'accepted'],
+      soAlready: true,
+      wake: { atMost: 1, withinMs: 90_000 },
+      wakes: [true],
+    });
+    assert.deepEqual([result.outcome, attempts, counted], ['already', ['asleep'], 0]);
+  });
+
   it('for a device that sleeps on is undelivered', async () => {
     for (const asleep of [false, true]) {
       const { result, wakes, counted } = await play({
@@ -419,6 +430,7 @@ function playFrom(script: Script) {
   const reads: (readonly string[])[] = [];
   let wakes = 0;
   const look = lookFor(script);
+  const soAlready = () => (script.soAlready === true ? Object.keys(look.readings) : []);
   const nth = <Item>(items: readonly Item[], index: number): Item => {
     const item = items[Math.min(index, items.length - 1)];
     assert.ok(item !== undefined);
@@ -451,14 +463,14 @@ function playFrom(script: Script) {
     lookAgain: () => ({
       at: Date.now(),
       observed: {},
-      already: script.soAlready === true ? Object.keys(look.readings) : [],
+      already: soAlready(),
     }),
     wake() {
       wakes += 1;
       const woken = nth(script.wakes ?? [false], wakes - 1);
       return {
         asked: true,
-        look: woken ? { ...look, asleep: false } : null,
+        look: woken ? { ...look, asleep: false, already: soAlready() } : null,
         detail: 'HTTP 200',
         retryAfterMs: null,
       };
