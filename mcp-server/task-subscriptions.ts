@@ -8,7 +8,7 @@ import { protocolErrorOf } from './errors.ts';
 import { isJsonObject } from './json-object.ts';
 import type { Requester } from './requester.ts';
 import type { McpService } from './service.ts';
-import { detailedTask, isTerminal } from './task-snapshot.ts';
+import { answerable, detailedTask, isTerminal } from './task-snapshot.ts';
 import { requireTasks } from './tasks.ts';
 
 /** What `notifications/tasks` carries: the same as the answer to tasks/get at that moment. */
@@ -137,7 +137,10 @@ async function followTask(
         if (signal.aborted) return;
         const task = detailedTask(snapshot, requester);
         const text = JSON.stringify(task);
-        if (text !== shown) show(task);
+        if (text !== shown) {
+          tasks.shown?.(taskId, Object.keys(answerable(snapshot, requester)));
+          show(task);
+        }
         shown = text;
         if (isTerminal(snapshot)) return;
         pauseMs = FIRST_PAUSE_MS;

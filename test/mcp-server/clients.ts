@@ -63,7 +63,7 @@ export async function taskSession(
 export async function legacyClient(
   url: string,
   onQuestion?: OnQuestion,
-  transport: Transport = new LegacyHttpTransport(new URL(`${url}/mcp`)) as Transport,
+  transport: Transport = new LegacyHttpTransport(new URL(`${url}/mcp`)),
 ): Promise<LegacyClient> {
   const client = new LegacyClient(INFO, { capabilities: onQuestion ? { elicitation: {} } : {} });
   if (onQuestion) client.setRequestHandler(ElicitRequestSchema, ({ params }) => onQuestion(params));
