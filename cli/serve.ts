@@ -79,7 +79,9 @@ async function serve(flags: ServeFlags, log: Logger): Promise<Running> {
   });
   const server = await serveHttp(http, { host: flags.host, port: flags.port });
   // Known only now, where any free port would do.
-  options.consoleUrl ??= `${server.url}/`;
+  options.consoleUrl ??= ANY_ADDRESS.includes(flags.host)
+    ? `http://localhost:${server.port}/`
+    : `${server.url}/`;
   const json = { mcp: `${server.url}/mcp`, console: options.consoleUrl };
   return {
     ready: { text: `MCP at ${json.mcp}, console at ${json.console}`, json },
@@ -90,6 +92,9 @@ async function serve(flags: ServeFlags, log: Logger): Promise<Running> {
     },
   };
 }
+
+/** Nobody can open these in a browser. */
+const ANY_ADDRESS = ['0.0.0.0', '::', '[::]'];
 
 /** From the key that all servers share, so that each of them knows the others' sessions. */
 function sessionKeyOf({ sealKey }: Pick<OpenCommands, 'sealKey'>): Uint8Array {

@@ -1,5 +1,6 @@
 /** The approval queue: what waits for a person, and carrying their decision to it. */
 import type { Client } from '@temporalio/client';
+import { samePerson } from '../domain/approval/person.ts';
 import { plain } from '../domain/text.ts';
 import { SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../workflows/messages.ts';
 import { deliverAnswer, sealed } from './answer.ts';
@@ -53,7 +54,7 @@ export async function decide(
   const { approval } = view;
   if (snapshot.status !== 'running' || approval === null || approval.expiresAt <= Date.now())
     return standing(snapshot);
-  if (approval.by === 'operator' && by === view.owner) {
+  if (approval.by === 'operator' && samePerson(by, view.owner)) {
     throw new InputError(
       `${by} asked for this command, so somebody else has to decide it. Nothing was decided.`,
     );

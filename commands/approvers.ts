@@ -9,6 +9,7 @@
 import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
+import { samePerson } from '../domain/approval/person.ts';
 import { plain } from '../domain/text.ts';
 import { InputError } from './commands.ts';
 
@@ -51,7 +52,7 @@ export function openApprovers(file: string): Approvers {
       const salt = randomBytes(16).toString('base64url');
       const hash = hashOf(secret, salt).toString('base64url');
       change(file, (entries) => {
-        if (entries.some((entry) => sameName(entry.name, name)))
+        if (entries.some((entry) => samePerson(entry.name, name)))
           throw new InputError(
             `There is an approver "${name}" already. Remove that one first, or choose another name.`,
           );
@@ -62,7 +63,7 @@ export function openApprovers(file: string): Approvers {
     remove(name) {
       let removed = false;
       change(file, (entries) => {
-        const rest = entries.filter((entry) => !sameName(entry.name, name));
+        const rest = entries.filter((entry) => !samePerson(entry.name, name));
         removed = rest.length < entries.length;
         return rest;
       });
@@ -83,17 +84,13 @@ export function openApprovers(file: string): Approvers {
 
 const asApprover = ({ name, addedAt, hash }: Entry): Approver => ({ name, addedAt, fingerprint: hash });
 
-/** People tell each other apart by more than capitals. */
-const sameName = (a: string, b: string): boolean =>
-  a.normalize('NFC').toLowerCase() === b.normalize('NFC').toLowerCase();
-
 function checkedName(wanted: string): string {
   const name = wanted.normalize('NFC');
   if (name === '' || name !== plain(name, LONGEST_NAME))
     throw new InputError(
       `An approver's name has 1 to ${LONGEST_NAME} visible characters, without space at its ends. Nobody was added.`,
     );
-  if (sameName(name, NOBODYS_NAME))
+  if (samePerson(name, NOBODYS_NAME))
     throw new InputError(
       `"${NOBODYS_NAME}" is what commands are from where nobody signs in, so nobody may be called that. Choose another name.`,
     );

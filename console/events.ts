@@ -30,6 +30,7 @@ export function addEvents(console: Hono, context: ConsoleContext): void {
       streams += 1;
       const over = new Promise<void>((resolve) => {
         stream.onAbort(resolve);
+        if (stream.aborted) resolve();
         setTimeout(resolve, endsAt - Date.now()).unref();
       });
       // A browser that has gone makes writing fail, and ends the stream by itself.

@@ -1,6 +1,7 @@
 /** One approval as an operator sees it, with the forms that decide it. They work without any script. */
 import { html } from 'hono/html';
 import type { ApprovalBrief } from '../../domain/approval/brief.ts';
+import { samePerson } from '../../domain/approval/person.ts';
 import { REPEAT_RISK_IN_WORDS } from '../../domain/repeating.ts';
 import type { Session } from '../session.ts';
 import { age, commandPath, countdown, type Html } from './html.ts';
@@ -32,7 +33,7 @@ ${approvalBody(brief, options)}
 }
 
 /** What is asked, by whom and why, and the forms for those who may decide. */
-export function approvalBody(brief: ApprovalBrief, { now, session, alone }: CardOptions): Html {
+export function approvalBody(brief: ApprovalBrief, options: CardOptions): Html {
   const { requester, by, ruleReason, agentsReason, repeating, unverifiable } = brief;
   const from = [requester.client, requester.transport, requester.unattended ? 'unattended' : null]
     .filter((part) => part !== null)
@@ -41,7 +42,7 @@ export function approvalBody(brief: ApprovalBrief, { now, session, alone }: Card
 ${changes(brief.changes)}
 <dl class="facts">
 <div><dt>Rule</dt><dd>${ruleReason ?? html`<span class="faint">No reason given.</span>`} <span class="faint">Needs ${by === 'operator' ? 'an operator' : 'the requester or an approver'}.</span></dd></div>
-<div><dt>Asked by</dt><dd>${requester.subject} <span class="faint">(${from}, as reported)</span>, ${age(brief.askedAt, now)}</dd></div>
+<div><dt>Asked by</dt><dd>${requester.subject} <span class="faint">(${from}, as reported)</span>, ${age(brief.askedAt, options.now)}</dd></div>
 <div class="${repeating === 'harmless' ? '' : 'risk'}"><dt>Repeating</dt><dd>${REPEAT_RISK_IN_WORDS[repeating]}${
     unverifiable.length === 0
       ? ''
@@ -53,7 +54,7 @@ ${
     : html`<div class="claim"><dt>The agent's own words</dt><dd><q>${agentsReason}</q> <span class="faint">A claim. Readback has not checked it.</span></dd></div>`
 }
 </dl>
-${session === null ? '' : decisionForms(brief, session, alone ? commentField(brief) : '')}
+${decisionOf(brief, options)}
 </div>`;
 }
 
@@ -64,6 +65,14 @@ const changes = (list: ApprovalBrief['changes']): Html => html`<table class="cha
     html`<tr><th scope="row">${field}</th><td class="before">${before}</td><td class="after"><span aria-hidden="true">→</span> ${desired}</td></tr>`,
 )}</tbody>
 </table>`;
+
+/** Nothing for those who may not decide; who asked is told so before they try. */
+function decisionOf(brief: ApprovalBrief, { session, alone }: CardOptions): Html | '' {
+  if (session === null) return '';
+  if (brief.by === 'operator' && samePerson(session.approver.name, brief.requester.subject))
+    return html`<p class="note">You asked for this yourself, so somebody else has to decide it.</p>`;
+  return decisionForms(brief, session, alone ? commentField(brief) : '');
+}
 
 /** Approving takes one press; declining asks why. */
 function decisionForms(

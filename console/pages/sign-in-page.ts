@@ -20,7 +20,7 @@ ${problem === null ? '' : html`<p class="problem" role="alert" id="problem">${pr
 export function noApproversPage({ mayRead }: { mayRead: boolean }): Html {
   return html`<div class="note">
 <h2>Nobody can decide yet</h2>
-<p>There are no approvers. Add one on the machine that runs Readback, and sign in here with the secret that it shows:</p>
+<p>There are no approvers. Add one on the machine that runs Readback, in the folder where it was started, and sign in here with the secret that it shows:</p>
 <pre>npx readback approvers add "Your name"</pre>
 <p>${
     mayRead

@@ -137,6 +137,17 @@ describe('approvals from a terminal, beside a running `up`', { timeout: 240_000 
     assert.match(ended.stdout, /DECLINED.*Declined by Ann: "not now"/);
   });
 
+  it('carries out an approval that was asked for before everything was restarted', async () => {
+    const id = await ask(70);
+    up.process.kill('SIGTERM');
+    await up.ended;
+    up = await startUp(dataDir, ['--catalogue', catalogue]);
+    const approved = await readback(['approvals', 'approve', id], as(ann));
+    assert.deepEqual([approved.code, approved.stdout], [0, `${id}  approved\n`]);
+    const watched = await readback(['commands', 'watch', id, '--json'], beside);
+    assert.equal(JSON.parse(watched.stdout).outcome, 'verified');
+  });
+
   it('takes no wrong secret, none from elsewhere than a terminal, and none as an argument', async () => {
     const wrong = await readback(
       ['approvals', 'approve', 'some-id'],

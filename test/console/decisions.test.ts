@@ -82,7 +82,9 @@ describe('deciding in the console', { concurrency: 4 }, () => {
   });
 
   it('A6: refuses the requester, though they hold the role, and lets somebody else decide', async () => {
-    const id = await operating.ask('boiler-3', { subject: 'Ann' });
+    const id = await operating.ask('boiler-3', { subject: 'ann' });
+    const list = await ann.getUntil('/', `card-${id}`);
+    assert.match(list, /You asked for this yourself, so somebody else has to decide it/);
     const { text } = await ann.decide([id], 'approve');
     assert.match(
       text,
