@@ -29,7 +29,7 @@ export function createAdapters(catalogue: Catalogue): OpenAdapters {
     return adapter;
   };
   const close = async (): Promise<void> => {
-    await Promise.all([...adapters.values()].map((adapter) => adapter.close?.()));
+    await Promise.all([...adapters.values()].map(async (adapter) => await adapter.close?.()));
   };
   return Object.assign(adapterOf, { close });
 }

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import type { IClientOptions } from 'mqtt';
 import type { Connection } from '../domain/catalogue/definition.ts';
-import { type Dialled, dial, type Endpoint } from './mqtt-session.ts';
+import { type Dialled, dial } from './mqtt-dial.ts';
+import type { Endpoint } from './mqtt-endpoint.ts';
 
 /** However many wait for it, a broker that can't be reached is tried once in so long. */
 const DIAL_AGAIN_AFTER_MS = 1_000;

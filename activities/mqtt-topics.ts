@@ -43,5 +43,6 @@ export function newsTopics(
       source == null ? [] : expressionReferences(source).roots,
     ),
   );
-  return Object.entries(state).flatMap(([name, topic]) => (looked.includes(name) ? [topic] : []));
+  const telling = Object.entries(state).flatMap(([name, topic]) => (looked.includes(name) ? [topic] : []));
+  return telling.length === 0 ? Object.values(state) : telling;
 }

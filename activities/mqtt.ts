@@ -14,7 +14,7 @@ import { type MqttBroker, openBroker } from './mqtt-broker.ts';
 import { decodeMessage, saysOffline } from './mqtt-message.ts';
 import type { MqttSession, Published } from './mqtt-session.ts';
 import { newsTopics, type Topics, topicsOf } from './mqtt-topics.ts';
-import { createPace } from './pacing.ts';
+import { createPace, type Pace } from './pacing.ts';
 
 /** Brokers hand out what they have in store right after granting a subscription. */
 const RETAINED_WITHIN_MS = 500;
@@ -24,110 +24,132 @@ type Asked =
   | { readonly ok: true; readonly since: number }
   | { readonly ok: false; readonly why: string; readonly retryAfterMs: number | null };
 
+/** The one way to a broker, and the pace at which it is used. */
+interface Line {
+  readonly broker: MqttBroker;
+  readonly pace: Pace;
+}
+
 /** Throws, naming the connection, for what `openBroker` can't use. Connects when it is first needed. */
-export function mqttAdapter(
-  connection: Connection,
-  broker: MqttBroker = openBroker(connection),
-): DeviceAdapter {
-  const pace = createPace(connection.limits, connection.spacingMs);
-
-  async function publish(
-    device: DeviceDefinition,
-    request: DeviceRequest,
-    signal: AbortSignal,
-  ): Promise<SendResult> {
-    if (signal.aborted) return notSent('unreached', 'stopped before it was sent');
-    const waitMs = await pace.take('send');
-    if (waitMs > 0) return unrepliedResult({ kind: 'held', waitMs });
-    const dialled = await broker.session();
-    if (dialled.kind === 'down') return notSent(dialled.signedOut ? 'signedOut' : 'unreached', dialled.why);
-    // Listening before it is sent: the device may answer at once, and only once.
-    const rendered = await topicsOf(device);
-    if (rendered.ok) await dialled.session.subscribe(allOf(rendered.topics));
-    return resultOf(request.path, await dialled.session.publish(request.path, request.body ?? ''));
-  }
-
-  /** Publishes a message that only makes the device report. */
-  async function ask(session: MqttSession, request: DeviceRequest, signal: AbortSignal): Promise<Asked> {
-    const waitMs = await pace.take('read', signal);
-    if (waitMs > 0) {
-      const why = `the connection's limit of messages is used up for another ${formatDuration(waitMs)}`;
-      return { ok: false, why, retryAfterMs: waitMs };
-    }
-    const since = session.received();
-    const asked = await session.publish(request.path, request.body ?? '');
-    if (asked.kind === 'acknowledged') return { ok: true, since };
-    const why = asked.kind === 'unheard' ? unheard(request.path) : asked.why;
-    return { ok: false, why, retryAfterMs: null };
-  }
-
-  /** Asks the device and waits until it says something on one of `topics`. */
-  async function answered(
-    session: MqttSession,
-    question: DeviceRequest,
-    topics: readonly string[],
-    signal: AbortSignal,
-  ): Promise<Asked> {
-    const asked = await ask(session, question, signal);
-    if (!asked.ok) return asked;
-    const hasNews = (): boolean => topics.some((topic) => (session.latest(topic)?.order ?? 0) > asked.since);
-    if (await session.until(hasNews, Date.now() + broker.timeoutMs, signal)) return asked;
-    const why = session.ended() ?? `no answer to ${question.path} within ${formatDuration(broker.timeoutMs)}`;
-    return { ok: false, why, retryAfterMs: null };
-  }
-
+export function mqttAdapter(connection: Connection): DeviceAdapter {
+  const line: Line = {
+    broker: openBroker(connection),
+    pace: createPace(connection.limits, connection.spacingMs),
+  };
   return {
-    async read(device, context, signal) {
-      signal.throwIfAborted();
-      const rendered = await topicsOf(device);
-      if (!rendered.ok) return failedRead(device, `it can't be read: ${rendered.why}`);
-      const { state, availability } = rendered.topics;
-      const question = device.read?.ask == null ? null : await renderTemplate(device, device.read.ask, {});
-      if (question?.ok === false) return failedRead(device, `it can't be asked: ${question.why}`);
-
-      const dialled = await broker.session(signal);
-      if (dialled.kind === 'down') return failedRead(device, dialled.why);
-      const { session } = dialled;
-      const unheardOf = await listen(session, allOf(rendered.topics), signal);
-      if (unheardOf !== null) return failedRead(device, unheardOf);
-      const offline = availability.find((topic) => saysOffline(session.latest(topic)));
-      if (offline !== undefined)
-        return failedRead(device, `the device is not available (${offline} says offline)`);
-
-      const news = newsTopics(device, state, context);
-      const asked = question === null ? null : await answered(session, question.request, news, signal);
-      if (asked?.ok === false) return failedRead(device, asked.why, {}, asked.retryAfterMs);
-      return await interpretMessages(session, device, state, news, context);
-    },
+    read: (device, context, signal) => read(line, device, context, signal),
 
     async refresh(device, signal) {
       const refresh = device.read?.refresh ?? null;
       if (refresh === null) return;
       const rendered = await renderTemplate(device, refresh.request, {});
       if (!rendered.ok) return;
-      const dialled = await broker.session(signal);
+      const dialled = await line.broker.session(signal);
       if (dialled.kind === 'down') return;
-      const asked = await ask(dialled.session, rendered.request, signal);
+      const asked = await ask(line, dialled.session, rendered.request, signal);
       if (asked.ok) await sleep(refresh.waitMs, undefined, { signal });
     },
 
     async send(device, step, desired, current, { signal }) {
       const fields = Object.keys(desired).filter((name) => step.for.includes(name));
       const rendered = await renderSend(device, step, fields, desired, current);
-      if (!rendered.ok) return notSent('unreached', `not sent: ${rendered.why}`);
-      return await publish(device, rendered.request, signal);
+      return rendered.ok
+        ? await publish(line, device, rendered.request, signal)
+        : notSent('unreached', `not sent: ${rendered.why}`);
     },
 
     async wake(device, signal) {
       if (device.wake === null) return notSent('unreached', 'nothing says how it is woken');
       const rendered = await renderTemplate(device, device.wake.request, {});
-      if (!rendered.ok) return notSent('unreached', `not sent: ${rendered.why}`);
-      return await publish(device, rendered.request, signal);
+      return rendered.ok
+        ? await publish(line, device, rendered.request, signal)
+        : notSent('unreached', `not sent: ${rendered.why}`);
     },
 
     objection: () => null,
-    close: () => broker.close(),
+    close: () => line.broker.close(),
   };
+}
+
+async function publish(
+  { broker, pace }: Line,
+  device: DeviceDefinition,
+  request: DeviceRequest,
+  signal: AbortSignal,
+): Promise<SendResult> {
+  if (signal.aborted) return notSent('unreached', 'stopped before it was sent');
+  const waitMs = await pace.take('send');
+  if (waitMs > 0) return unrepliedResult({ kind: 'held', waitMs });
+  const dialled = await broker.session();
+  if (dialled.kind === 'down') return notSent(dialled.signedOut ? 'signedOut' : 'unreached', dialled.why);
+  // Listening before it is sent: the device may answer at once, and only once.
+  const rendered = await topicsOf(device);
+  if (rendered.ok) await dialled.session.subscribe(allOf(rendered.topics));
+  return resultOf(request.path, await dialled.session.publish(request.path, request.body ?? ''));
+}
+
+async function read(
+  line: Line,
+  device: DeviceDefinition,
+  context: ReadContext,
+  signal: AbortSignal,
+): Promise<ReadResult> {
+  signal.throwIfAborted();
+  const rendered = await topicsOf(device);
+  if (!rendered.ok) return failedRead(device, `it can't be read: ${rendered.why}`);
+  const { state, availability } = rendered.topics;
+  const question = device.read?.ask == null ? null : await renderTemplate(device, device.read.ask, {});
+  if (question?.ok === false) return failedRead(device, `it can't be asked: ${question.why}`);
+
+  const dialled = await line.broker.session(signal);
+  if (dialled.kind === 'down') return failedRead(device, dialled.why);
+  const { session } = dialled;
+  const deaf = await listen(session, allOf(rendered.topics), signal);
+  if (deaf !== null) return failedRead(device, deaf);
+  const offline = availability.find((topic) => saysOffline(session.latest(topic)));
+  if (offline !== undefined)
+    return failedRead(device, `the device is not available (${offline} says offline)`);
+
+  const news = newsTopics(device, state, context);
+  const asked = question === null ? null : await answered(line, session, question.request, news, signal);
+  if (asked?.ok === false) return failedRead(device, asked.why, {}, asked.retryAfterMs);
+  return await interpretMessages(session, device, state, news, context);
+}
+
+/** Publishes a message that only makes the device report. */
+async function ask(
+  { pace }: Line,
+  session: MqttSession,
+  request: DeviceRequest,
+  signal: AbortSignal,
+): Promise<Asked> {
+  const waitMs = await pace.take('read', signal);
+  if (waitMs > 0) {
+    const why = `the connection's limit of messages is used up for another ${formatDuration(waitMs)}`;
+    return { ok: false, why, retryAfterMs: waitMs };
+  }
+  const since = session.received();
+  const asked = await session.publish(request.path, request.body ?? '');
+  if (asked.kind === 'acknowledged') return { ok: true, since };
+  const why = asked.kind === 'unheard' ? unheard(request.path) : asked.why;
+  return { ok: false, why, retryAfterMs: null };
+}
+
+/** Asks the device and waits until it says something on one of `topics`. */
+async function answered(
+  line: Line,
+  session: MqttSession,
+  question: DeviceRequest,
+  topics: readonly string[],
+  signal: AbortSignal,
+): Promise<Asked> {
+  const asked = await ask(line, session, question, signal);
+  if (!asked.ok) return asked;
+  const { timeoutMs } = line.broker;
+  const hasNews = (): boolean => topics.some((topic) => (session.latest(topic)?.order ?? 0) > asked.since);
+  if (await session.until(hasNews, Date.now() + timeoutMs, signal)) return asked;
+  const why = session.ended() ?? `no answer to ${question.path} within ${formatDuration(timeoutMs)}`;
+  return { ok: false, why, retryAfterMs: null };
 }
 
 const allOf = ({ state, availability }: Topics): readonly string[] => [
@@ -200,7 +222,5 @@ function staleness(session: MqttSession, news: readonly string[], sentAt: number
   if (stored !== undefined)
     return `only a retained value is known of ${stored}, and it may be older than the send`;
   const isHeard = news.some((topic) => (session.latest(topic)?.at ?? 0) >= sentAt);
-  return isHeard || news.length === 0
-    ? null
-    : `the device has said nothing on ${news.join(', ')} since the send`;
+  return isHeard ? null : `the device has said nothing on ${news.join(', ')} since the send`;
 }

@@ -51,7 +51,7 @@ async function checkConnection({ name, baseUrl }: Connection): Promise<Finding> 
     check,
     EXIT.endedBadly,
     `${url.host} can't be reached: ${trouble}`,
-    'Is it switched on, in this network, and is baseUrl in the catalogue right?',
+    'Is it switched on, in this network, and is its address in the catalogue right?',
   );
 }
 

@@ -107,18 +107,36 @@ log_dest stderr
   };
 }
 
+const isInstalled = (): boolean => PATH.split(':').some((folder) => existsSync(join(folder, 'mosquitto')));
+
+/** Test files run at the same time, and only one of them can install at a time: the other finds it there in the end. */
 async function install(): Promise<void> {
-  if (PATH.split(':').some((folder) => existsSync(join(folder, 'mosquitto')))) return;
-  const options = { timeout: INSTALL_WITHIN_MS, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
-  const [apt, ...prefix] = process.getuid?.() === 0 ? ['apt-get'] : ['sudo', '-n', 'apt-get'];
+  let failure: unknown;
+  for (const deadline = Date.now() + INSTALL_WITHIN_MS; !isInstalled(); await sleep(3_000)) {
+    if (Date.now() > deadline || failure !== undefined) {
+      const message =
+        'mosquitto is missing and could not be installed: install it (Debian: apt-get install mosquitto)';
+      throw new Error(message, { cause: failure });
+    }
+    failure = await aptGet('install', '-y', '--no-install-recommends', 'mosquitto', 'openssl');
+    if (failure === undefined || isInstalled()) return;
+    await aptGet('update');
+    failure = await aptGet('install', '-y', '--no-install-recommends', 'mosquitto', 'openssl');
+    if (/Could not get lock/.test(String(failure))) failure = undefined;
+  }
+}
+
+/** What went wrong; undefined: nothing. */
+async function aptGet(...args: readonly string[]): Promise<unknown> {
+  const [command, ...rest] =
+    process.getuid?.() === 0 ? (['apt-get'] as const) : (['sudo', '-n', 'apt-get'] as const);
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const waiting = ['-o', 'DPkg::Lock::Timeout=300'];
   try {
-    await run(String(apt), [...prefix, 'update'], options);
-    await run(String(apt), [...prefix, 'install', '-y', '--no-install-recommends', 'mosquitto'], options);
+    await run(command, [...rest, ...waiting, ...args], { timeout: INSTALL_WITHIN_MS, env });
+    return undefined;
   } catch (error) {
-    throw new Error(
-      'mosquitto is missing and could not be installed: install it (Debian: apt-get install mosquitto)',
-      { cause: error },
-    );
+    return error;
   }
 }
 
