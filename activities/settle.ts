@@ -8,14 +8,7 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { DeviceDefinition, FieldDefinition } from '../domain/catalogue/definition.ts';
 import { troubledSample } from '../domain/interpretation.ts';
-import {
-  absorb,
-  emptyStory,
-  judge,
-  type SettleQuestion,
-  type SettleStory,
-  samplesOf,
-} from '../domain/settle.ts';
+import { absorb, emptyStory, judge, type SettleQuestion, samplesOf } from '../domain/settle.ts';
 import { plain } from '../domain/text.ts';
 import { FAILURE, type Settled, type SettleHeartbeat, type SettleInput } from '../workflows/messages.ts';
 import type { ReadResult } from './adapter.ts';
@@ -25,29 +18,39 @@ import { type ActivityDependencies, deviceOf } from './dependencies.ts';
 const WAIT_HERE_UP_TO_MS = 1500;
 /** Then the slot is given back, well before the attempt's own time-out. */
 const STAY_UP_TO_MS = 20_000;
+const HEARTBEAT_EVERY_MS = 5000;
 
 export async function settle(dependencies: ActivityDependencies, input: SettleInput): Promise<Settled> {
   const device = deviceOf(dependencies, input.request.device);
   if (device === undefined) throw mismatch(input);
   let question = questionOf(device, input);
   const leaveAt = Date.now() + STAY_UP_TO_MS;
-  let story = storyIn(Context.current().info.heartbeatDetails);
-
-  for (;;) {
-    const judgement = judge(question, story, Date.now());
-    if (judgement.kind === 'done') return { fields: judgement.fields, samples: samplesOf(story) };
-    const waitMs = judgement.nextReadAt - Date.now();
-    if (waitMs > WAIT_HERE_UP_TO_MS || Date.now() > leaveAt)
-      throw notSettled(judgement.note, Math.max(1, waitMs));
-    if (waitMs > 0) await Context.current().sleep(waitMs);
-    const read = await readOnce(dependencies, device, input);
-    // By the definition that the device itself has completed: its unit, its steps.
-    question = questionOf(read.device, input);
-    story = absorb(question, story, read.sample);
-    const next = judge(question, story, Date.now());
-    const told =
-      next.kind === 'wait' ? { note: next.note, until: next.until } : { note: 'settled', until: null };
-    Context.current().heartbeat({ story, ...told } satisfies SettleHeartbeat);
+  let beat = Context.current().info.heartbeatDetails as SettleHeartbeat | null | undefined;
+  let story = beat?.story ?? emptyStory;
+  // A slow read says nothing for a while; the worker is alive all the same.
+  const alive = setInterval(() => Context.current().heartbeat(beat), HEARTBEAT_EVERY_MS);
+  try {
+    for (;;) {
+      const judgement = judge(question, story, Date.now());
+      if (judgement.kind === 'done') return { fields: judgement.fields, samples: samplesOf(story) };
+      const waitMs = judgement.nextReadAt - Date.now();
+      if (waitMs > WAIT_HERE_UP_TO_MS || Date.now() > leaveAt)
+        throw notSettled(judgement.note, Math.max(1, waitMs));
+      if (waitMs > 0) await Context.current().sleep(waitMs);
+      const read = await readOnce(dependencies, device, input);
+      // By the definition that the device itself has completed: its unit, its steps.
+      question = questionOf(read.device, input);
+      story = absorb(question, story, read.sample);
+      const next = judge(question, story, Date.now());
+      const told =
+        next.kind === 'wait'
+          ? { note: next.note, why: next.why, until: next.until }
+          : { note: 'settled', why: null, until: null };
+      beat = { story, ...told };
+      Context.current().heartbeat(beat);
+    }
+  } finally {
+    clearInterval(alive);
   }
 }
 
@@ -80,11 +83,6 @@ async function readOnce(
     const why = `the reply could not be interpreted: ${plain(error instanceof Error ? error.message : String(error), 200)}`;
     return { device, sample: troubledSample(device, Date.now(), why) };
   }
-}
-
-function storyIn(details: unknown): SettleStory {
-  const kept = details as SettleHeartbeat | null | undefined;
-  return kept?.story ?? emptyStory;
 }
 
 /** Not a failure but a pause: benign, so that nobody is alarmed, and due exactly when the next read is. */

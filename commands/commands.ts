@@ -48,6 +48,8 @@ export interface LiveReading {
   readonly at: number;
   readonly fields: Readonly<Record<string, Reading>>;
   readonly note: string;
+  /** Why it takes its time, as far as that is known, e.g. `waiting for the device to wake`. */
+  readonly why: string | null;
   /** When settling ends at the latest, as far as one can tell now; null: it has ended. */
   readonly until: number | null;
   readonly reads: number;

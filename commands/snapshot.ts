@@ -132,6 +132,7 @@ async function liveReading(
     at: sample.at,
     fields: sample.fields,
     note: heartbeat.note,
+    why: heartbeat.why,
     until: heartbeat.until,
     reads: heartbeat.story.reads,
     matching: tracks.length > 0 && tracks.every((track) => track.matching !== null),

@@ -9,6 +9,7 @@ import {
   type ReplyRules,
 } from './catalogue/definition.ts';
 import { expressionReferences } from './catalogue/expressions.ts';
+import { confirmationAsReading, confirmations } from './confirmation.ts';
 import type { DeviceReply, RawRead, ReadContext, ReplyEvidence, Sample } from './exchange.ts';
 import { outcomeOf, type Replies, type Scope, scopeOf } from './expression-scope.ts';
 import { unmetCondition, unmetInWords } from './steps.ts';
@@ -169,22 +170,6 @@ function staleness(context: ReadContext, deviceAt: string | null): string | null
     : null;
 }
 
-async function confirmations(
-  device: DeviceDefinition,
-  context: ReadContext,
-  scope: Scope,
-): Promise<Record<string, boolean>> {
-  const confirmed: Record<string, boolean> = {};
-  for (const field of Object.values(device.fields)) {
-    if (field.confirm === null || context.desired === null || !Object.hasOwn(context.desired, field.name))
-      continue;
-    const { value } = await outcomeOf(field.confirm, scope);
-    // Absent, e.g. since the baseline it looks at could not be read: then nobody can tell.
-    if (value !== undefined) confirmed[field.name] = value === true;
-  }
-  return confirmed;
-}
-
 async function readFields(
   device: DeviceDefinition,
   context: ReadContext,
@@ -221,19 +206,6 @@ async function readField(
 /** An empty reply or a web page lacks every field, and means none of them by that. */
 function isStructured(raw: RawRead): boolean {
   return Object.values(raw).every(({ body }) => body !== null && typeof body === 'object');
-}
-
-function confirmationAsReading(
-  field: FieldDefinition,
-  context: ReadContext,
-  confirmed: boolean | undefined,
-): Reading {
-  const desired = context.desired?.[field.name];
-  if (desired !== undefined && confirmed === undefined)
-    return { kind: 'unreadable', why: `its confirmation can't be told (${field.confirm} has no value)` };
-  if (confirmed === true && desired !== undefined) return { kind: 'value', value: desired };
-  if (field.type === 'action') return { kind: 'value', value: false };
-  return { kind: 'unreadable', why: 'not confirmed' };
 }
 
 async function readFaults(

@@ -12,7 +12,11 @@ export interface TellableCommand {
   readonly commandId: string;
   readonly status: 'running' | 'completed' | 'cancelled' | 'failed';
   readonly view: CommandView;
-  readonly live: { readonly at: number; readonly fields: Readonly<Record<string, Reading>> } | null;
+  readonly live: {
+    readonly at: number;
+    readonly fields: Readonly<Record<string, Reading>>;
+    readonly why: string | null;
+  } | null;
   readonly cancelRequested: boolean;
   readonly overdue: boolean;
   readonly failure: string | null;
@@ -44,13 +48,15 @@ function underWay({ view, live, commandId, cancelRequested, overdue }: TellableC
     ? `No worker seems to be running: this is the last known state, of ${clock(view.phaseAt)}. It goes on by itself once one runs.`
     : cancelRequested
       ? 'Cancel requested.'
-      : `${doing(view)} Readback goes on by itself${until}.`;
+      : `${doing(view, live?.why ?? null)} Readback goes on by itself${until}.`;
   return `NOT DONE. ${asked(view)}${reads}, ${sentInWords(view)}. ${going} Next: get_command(commandId="${commandId}", waitSeconds=45), once. Don't call set_device_state again; don't tell the user it is done.`;
 }
 
-/** A phase in which something other than the device is waited for says so. */
-function doing(view: CommandView): string {
-  return view.phase === 'settling' || view.phase === 'verifying' ? '' : `${capitalised(view.note)}.`;
+/** What is waited for: something other than the device, or what keeps the device. */
+function doing({ phase, note }: CommandView, why: string | null): string {
+  const isReadBack = phase === 'settling' || phase === 'verifying';
+  const waitingFor = isReadBack ? why : note;
+  return waitingFor === null ? '' : `${capitalised(plain(waitingFor, 200))}.`;
 }
 
 function waitingForPerson(
@@ -76,7 +82,7 @@ function waitingForPerson(
 function ended(view: CommandView, outcome: Outcome, now: number): string {
   const result = view.result;
   const joined = result?.joined == null ? '' : ` This call joined command ${result.joined}.`;
-  return `${HEADLINES[outcome]} ${asked(view)}; ${shown(view, now)}${capitalised(sentInWords(view))}.${reply(view, outcome)}${joined}${next(view, outcome)}`;
+  return `${headline(view, outcome)} ${asked(view)}; ${shown(view, now)}${capitalised(sentInWords(view))}.${reply(view, outcome)}${joined}${next(view, outcome)}`;
 }
 
 /** First words: they decide what somebody who reads no further believes. */
@@ -97,6 +103,14 @@ const HEADLINES: Readonly<Record<Outcome, string>> = {
   undelivered: 'NOT DONE (undelivered): nothing reached the device.',
   cancelled: 'CANCELLED.',
 };
+
+/** A fault that vetoes a right value is no other value. */
+function headline({ result }: CommandView, outcome: Outcome): string {
+  const isFault = Object.values(result?.fields ?? {}).some(({ verdict }) => verdict === 'fault');
+  return outcome === 'different' && isFault
+    ? 'NOT VERIFIED (different): the device reports a fault.'
+    : HEADLINES[outcome];
+}
 
 /** What each field shows, in the words of its verdict; the reading's age where there is one. */
 function shown({ result }: CommandView, now: number): string {

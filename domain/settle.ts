@@ -8,6 +8,7 @@ import { sameValue } from './comparison.ts';
 import { shownValue } from './device-scale.ts';
 import type { Sample } from './exchange.ts';
 import type { SampleRun, Verdict } from './outcome.ts';
+import { progress, waitingFor } from './progress.ts';
 import { EMPTY_TRACK, isPause, reached, readingOf, type Stretch, type Track, withSample } from './series.ts';
 import { formatDuration, formatValue } from './text.ts';
 import type { Desired, Reading, Value } from './values.ts';
@@ -47,6 +48,8 @@ export type Judgement =
       /** When it ends at the latest, as far as one can tell now. */
       readonly until: number;
       readonly note: string;
+      /** Why it takes its time, as far as that is known. */
+      readonly why: string | null;
     }
   | { readonly kind: 'done'; readonly fields: Readonly<Record<string, FieldVerdict>> };
 
@@ -86,6 +89,7 @@ export function judge(question: SettleQuestion, story: SettleStory, now: number)
       nextReadAt: sentAt + policy.firstMs,
       until: sentAt + policy.withinMs,
       note: `waiting ${formatDuration(policy.firstMs)} before the first read`,
+      why: waitingFor(question, story, now),
     };
   }
   const isAllVerified = Object.values(question.fields).every((field) => isVerified(question, story, field));
@@ -98,6 +102,7 @@ export function judge(question: SettleQuestion, story: SettleStory, now: number)
     nextReadAt: nextReadAt(question, story, now, latest),
     until: latest,
     note: progress(question, story, now),
+    why: waitingFor(question, story, now),
   };
 }
 
@@ -212,7 +217,7 @@ function fieldVerdict(
     return say('superseded', `reached ${asked}, then ${shown}`);
   const knownBefore = question.before[field.name]?.kind === 'value';
   if (knownBefore && !track.moved)
-    return say('unchanged', `acknowledged, but still ${shown} after ${story.reads} reads${alarm}`);
+    return say('unchanged', `still ${shown} after ${story.reads} reads${alarm}`);
   return say('different', `asked ${asked}, got ${shown}${alarm}`);
 }
 
@@ -220,26 +225,6 @@ function fieldVerdict(
 function isTooOld(question: SettleQuestion, story: SettleStory, lastReadableAt: number): boolean {
   const { everyMs, stableMs } = question.policy;
   return (story.lastSample?.at ?? 0) - lastReadableAt > Math.max(2 * everyMs, stableMs);
-}
-
-/** What a waiting person reads: no ages, so that it changes only when the device does. */
-function progress(question: SettleQuestion, story: SettleStory, now: number): string {
-  const readings = Object.values(question.fields).map((field) => {
-    const last = story.tracks[field.name]?.runs.at(-1);
-    const asked = formatValue(question.desired[field.name] ?? null, field.unit);
-    const shows =
-      last === undefined ? 'not read yet' : showing(last, field, story.lastSample?.moving === true);
-    return `${field.name} ${shows}, asked ${asked}`;
-  });
-  const waiting = now < question.sentAt + question.policy.lagMs ? question.policy.lagReason : null;
-  const moving = story.lastSample?.moving === true ? '; moving' : '';
-  return `${readings.join('; ')}${moving}${waiting === null ? '' : `; ${waiting}`}`;
-}
-
-/** On its way a device may show a word that is none of its values ("opening"): not a fault worth telling. */
-function showing(run: SampleRun, field: FieldDefinition, moving: boolean): string {
-  if (run.value !== null) return `reads ${formatValue(shownValue(field, run.value), field.unit)}`;
-  return moving ? 'is on its way' : `can't be read (${run.note ?? 'no reading'})`;
 }
 
 /** All runs of all fields, oldest first: the evidence of an outcome. */

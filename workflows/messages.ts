@@ -174,6 +174,10 @@ export interface Look {
   readonly already: readonly string[];
   readonly steps: readonly StepPlan[];
   readonly policy: SettlePolicy;
+  /** Longest that one read may take. */
+  readonly readWithinMs: number;
+  /** Of the definition that this was judged by: nothing else may be sent. */
+  readonly definitionDigest: string;
   /** Why nothing may be sent: it doesn't apply, or lies beyond the device's own limits. */
   readonly objection: string | null;
   /** The device said that it sleeps, instead of what it shows. */
@@ -220,6 +224,9 @@ export interface SendInput extends CommandInput {
   readonly fields: readonly string[];
   /** Same for every attempt of one logical send: `commandId:step:send`. */
   readonly idempotencyKey: string;
+  readonly definitionDigest: string;
+  /** Bindings of the approval that was given: judged once more, the moment before the send. */
+  readonly approved: readonly string[];
 }
 
 export interface SettleInput extends CommandInput {
@@ -241,6 +248,8 @@ export interface Settled {
 export interface SettleHeartbeat {
   readonly story: SettleStory;
   readonly note: string;
+  /** Why it takes its time, as far as that is known. */
+  readonly why: string | null;
   /** When settling ends at the latest, epoch ms; later than first told where the API made it pause. null: it has ended. */
   readonly until: number | null;
 }

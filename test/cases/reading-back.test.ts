@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InputError } from '../../commands/commands.ts';
+import { commandMessage } from '../../domain/message.ts';
 import { type House, like, openHouse, SIDE_BY_SIDE } from './house.ts';
 
 describe('reading back', { concurrency: SIDE_BY_SIDE }, () => {
@@ -23,16 +24,19 @@ describe('reading back', { concurrency: SIDE_BY_SIDE }, () => {
     const { readback } = house;
     const id = await readback.submit('r3-radiator', { setpoint: 20.5 });
     const said = new Set<string>();
+    const told = new Set<string>();
     for (let polls = 0; polls < 200; polls += 1) {
       const snapshot = await readback.commands.get(id, { kind: 'operator' });
       if (snapshot?.status !== 'running') break;
       if (snapshot.live !== null) said.add(snapshot.live.note);
+      told.add(/Waiting for the device to wake/.exec(commandMessage(snapshot, Date.now()))?.[0] ?? '');
       await sleep(100);
     }
     assert.ok(
       said.has('setpoint reads 19 °C, asked 20.5 °C; waiting for the device to wake'),
       [...said].join('\n'),
     );
+    assert.ok(told.has('Waiting for the device to wake'), 'the agent is told as well');
     const shown = await house.shown('r3-radiator', id);
     assert.deepEqual([shown.outcome, shown.sends], ['verified', 1]);
     assert.deepEqual(showed(shown).slice(-2), [19, 20.5]);
@@ -100,7 +104,7 @@ describe('reading back', { concurrency: SIDE_BY_SIDE }, () => {
     });
     assert.deepEqual([outcome, sends, safeToSendAgain], ['different', 1, false]);
     assert.deepEqual(verdicts, { lock: 'fault' });
-    assert.match(message, /reads locked, but the device reports jammed; a person is needed/);
+    assert.match(message, /^NOT VERIFIED .*reads locked, but the device reports jammed; a person is needed/);
   });
 
   it('R8: an infrared remote is unverifiable, and says so plainly', async () => {
