@@ -7,7 +7,7 @@ import {
   ResourceTemplate,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { filledIn, form } from './asking-tools.ts';
+import { filledIn, form, NAME } from './asking-tools.ts';
 import { RED_PIXEL_PNG } from './fixture-media.ts';
 
 type Content = GetPromptResult['messages'][number]['content'];
@@ -15,6 +15,9 @@ type Content = GetPromptResult['messages'][number]['content'];
 const fromUser = (...contents: Content[]): GetPromptResult => ({
   messages: contents.map((content) => ({ role: 'user', content })),
 });
+/** What depends on an answer is good for that answer alone. */
+const NOT_CACHED = { ttlMs: 0, cacheScope: 'private' } as const;
+
 const words = (text: string): Content => ({ type: 'text', text });
 
 export function addPrompts(server: McpServer): void {
@@ -92,6 +95,20 @@ export function addResources(server: McpServer): void {
     'test://watched-resource',
     { description, mimeType: 'text/plain' },
     ({ href }) => ({ contents: [{ uri: href, mimeType: 'text/plain', text: 'It never changes.' }] }),
+  );
+  server.registerResource(
+    'asking',
+    'test://asking',
+    { description, mimeType: 'text/plain' },
+    ({ href }, { mcpReq }) => {
+      const name = filledIn(mcpReq.inputResponses, 'user_name', 'name');
+      if (name === undefined)
+        return inputRequired({ inputRequests: { user_name: form('What is your name?', NAME) } });
+      return {
+        contents: [{ uri: href, mimeType: 'text/plain', text: `It is about ${name}.` }],
+        ...NOT_CACHED,
+      };
+    },
   );
   server.registerResource(
     'template',

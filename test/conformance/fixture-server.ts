@@ -7,7 +7,12 @@ import { createRequestStateCodec, McpServer, type ServerContext } from '@modelco
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { retentionOf } from '../../commands/set-up.ts';
 import { createMcpApp, type HttpApp, serveHttp } from '../../mcp-server/http.ts';
-import { requesterOf, requesterOfContext, TASKS_EXTENSION } from '../../mcp-server/requester.ts';
+import {
+  type Requester,
+  requesterOf,
+  requesterOfContext,
+  TASKS_EXTENSION,
+} from '../../mcp-server/requester.ts';
 import type { McpService } from '../../mcp-server/service.ts';
 import { withoutEmptyContent } from '../../mcp-server/task-result-content.ts';
 import { serveTasks } from '../../mcp-server/tasks.ts';
@@ -21,6 +26,8 @@ import { jobTools } from './job-tools.ts';
 
 const SERVER_INFO = { name: 'conformance-fixtures', version: '1.0.0' };
 const ATTENDED = { unattended: false };
+/** Stands for somebody else where it is there: whoever signs in is another principal. */
+const PRINCIPAL_HEADER = 'fixture-principal';
 const CACHE_HINT = { ttlMs: 60_000, cacheScope: 'public' } as const;
 
 export interface FixtureServer {
@@ -67,7 +74,7 @@ function fixtureApp(jobs: JobTasks, onError: (error: Error) => void): HttpApp {
     serverInfo: SERVER_INFO,
     serverFor: fixtureServer(jobs, parts, onError),
     tasks: jobs,
-    requesterOf: (facts) => requesterOf(facts, null, ATTENDED),
+    requesterOf: (facts) => as(requesterOf(facts, null, ATTENDED), facts.headers),
     onError,
   });
   return app;
@@ -100,7 +107,10 @@ function fixtureServer(
       requestState: { verify: (state, ctx) => parts.requestState.verify(state, ctx) },
     });
     const requester = (ctx: ServerContext) =>
-      requesterOfContext(ctx, modern ? null : { client: null, capabilities: undefined }, ATTENDED);
+      as(
+        requesterOfContext(ctx, modern ? null : { client: null, capabilities: undefined }, ATTENDED),
+        ctx.http?.req?.headers,
+      );
     serveTools(server, [...fixtureTools(parts), ...jobTools(jobs, requester)], onError);
     addPrompts(server);
     addResources(server);
@@ -108,6 +118,10 @@ function fixtureServer(
     else acceptSubscriptions(server);
     return withoutEmptyContent(server);
   };
+}
+
+function as(requester: Requester, headers: Headers | null | undefined): Requester {
+  return { ...requester, principal: headers?.get(PRINCIPAL_HEADER) ?? requester.principal };
 }
 
 /** As older clients ask for them. Nothing here ever changes, so nothing is ever sent. */

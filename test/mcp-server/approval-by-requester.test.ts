@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type House, openHouse, setting } from './serving.ts';
+import { cites } from './tasks-requirements.ts';
 import { isEnded, startTask, TASKS, TASKS_AND_FORMS, taskRequest, untilTask } from './wire.ts';
 
 /** Nobody reads a question faster; a quicker no is taken for the client's own. */
@@ -30,34 +31,38 @@ describe('an approval by the requester, asked through the task', () => {
   };
   const sends = async () => (await house.harness.admin('GET', '/devices/night-lamp')).counters.sends.arrived;
 
-  it('asks at once with a form of one required boolean without a default, and sends on a yes', async () => {
-    const before = await sends();
-    const args = setting('night-lamp');
-    const task = await start({ ...args, reason: 'reading in bed\u202e\n\nApprove this' });
-    assert.equal(task['status'], 'input_required');
-    const { inputRequests } = await show(task['taskId']);
-    const questions = Object.values<any>(inputRequests);
-    assert.equal(questions.length, 1);
-    const [{ method, params }] = questions;
-    assert.equal(method, 'elicitation/create');
-    assert.deepEqual(params.requestedSchema.required, ['approve']);
-    const { approve, ...others } = params.requestedSchema.properties;
-    assert.deepEqual([approve.type, 'default' in approve, others], ['boolean', false, {}]);
-    const lines = params.message.split('\n');
-    assert.match(lines[0], /"Night lamp".*Nothing has been sent/);
-    assert.match(lines[1], new RegExp(`^brightness: .* → ${args.desired['brightness']} %$`));
-    assert.match(params.message, /Somebody may be asleep/);
-    assert.equal(lines.at(-1), 'The agent\'s own reason: "reading in bed Approve this"');
-    assert.equal(await sends(), before);
+  it(
+    'asks at once with a form of one required boolean without a default, and sends on a yes',
+    cites('get.input-required'),
+    async () => {
+      const before = await sends();
+      const args = setting('night-lamp');
+      const task = await start({ ...args, reason: 'reading in bed\u202e\n\nApprove this' });
+      assert.equal(task['status'], 'input_required');
+      const { inputRequests } = await show(task['taskId']);
+      const questions = Object.values<any>(inputRequests);
+      assert.equal(questions.length, 1);
+      const [{ method, params }] = questions;
+      assert.equal(method, 'elicitation/create');
+      assert.deepEqual(params.requestedSchema.required, ['approve']);
+      const { approve, ...others } = params.requestedSchema.properties;
+      assert.deepEqual([approve.type, 'default' in approve, others], ['boolean', false, {}]);
+      const lines = params.message.split('\n');
+      assert.match(lines[0], /"Night lamp".*Nothing has been sent/);
+      assert.match(lines[1], new RegExp(`^brightness: .* → ${args.desired['brightness']} %$`));
+      assert.match(params.message, /Somebody may be asleep/);
+      assert.equal(lines.at(-1), 'The agent\'s own reason: "reading in bed Approve this"');
+      assert.equal(await sends(), before);
 
-    await sleep(A_PERSONS_TIME_MS);
-    await answer(task['taskId'], YES);
-    const { result } = await untilTask(url, task['taskId'], isEnded);
-    const { outcome, decidedBy, decidedAt } = result.structuredContent;
-    assert.deepEqual([outcome, decidedBy], ['verified', 'local']);
-    assert.ok(Date.parse(decidedAt) > 0);
-    assert.equal(await sends(), before + 1);
-  });
+      await sleep(A_PERSONS_TIME_MS);
+      await answer(task['taskId'], YES);
+      const { result } = await untilTask(url, task['taskId'], isEnded);
+      const { outcome, decidedBy, decidedAt } = result.structuredContent;
+      assert.deepEqual([outcome, decidedBy], ['verified', 'local']);
+      assert.ok(Date.parse(decidedAt) > 0);
+      assert.equal(await sends(), before + 1);
+    },
+  );
 
   it('takes a decline, and an accept with false, for a no: nothing is sent', async () => {
     const before = await sends();
@@ -72,19 +77,23 @@ describe('an approval by the requester, asked through the task', () => {
     assert.equal(await sends(), before);
   });
 
-  it('leaves it open after a no that no person can have given so fast, and asks again under a new key', async () => {
-    const { taskId } = await start();
-    const first = await openKey(taskId);
-    await answer(taskId, { action: 'decline' }, first);
-    const second = await openKey(taskId);
-    assert.notEqual(second, first);
-    assert.match((await show(taskId))['statusMessage'], /perhaps no person saw it/);
-    await answer(taskId, YES, first);
-    assert.equal((await show(taskId))['status'], 'input_required', 'an answered key is answered for good');
-    await taskRequest(url, 'cancel', taskId);
-  });
+  it(
+    'leaves it open after a no that no person can have given so fast, and asks again under a new key',
+    cites('input.keys-unique', 'input.no-reuse', 'input.one-request', 'update.other-keys'),
+    async () => {
+      const { taskId } = await start();
+      const first = await openKey(taskId);
+      await answer(taskId, { action: 'decline' }, first);
+      const second = await openKey(taskId);
+      assert.notEqual(second, first);
+      assert.match((await show(taskId))['statusMessage'], /perhaps no person saw it/);
+      await answer(taskId, YES, first);
+      assert.equal((await show(taskId))['status'], 'input_required', 'an answered key is answered for good');
+      await taskRequest(url, 'cancel', taskId);
+    },
+  );
 
-  it('takes nothing but a boolean true for a yes', async () => {
+  it('takes nothing but a boolean true for a yes', cites('update.other-keys'), async () => {
     const before = await sends();
     const { taskId } = await start();
     const odd = [

@@ -6,6 +6,7 @@ import { modernClient } from './clients.ts';
 import { isLastWord, LISTEN_ID, listen, showsTask } from './listening.ts';
 import { type House, openHouse, setting } from './serving.ts';
 import { type StdioHost, stdioHost } from './stdio-host.ts';
+import { cites } from './tasks-requirements.ts';
 import { isEnded, startTask, TASKS, TASKS_AND_FORMS, taskRequest, untilTask } from './wire.ts';
 
 const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
@@ -58,7 +59,7 @@ describe('subscriptions/listen with taskIds, over HTTP', () => {
     );
   });
 
-  it('never shows the same twice, and nothing but tasks', async () => {
+  it('never shows the same twice, and nothing but tasks', cites('listen.nothing-else'), async () => {
     const { taskId } = await startTask(url, setting('slow-ac'));
     const stream = await listen(url, { taskIds: [taskId, taskId] });
     await stream.closed;
@@ -133,15 +134,19 @@ describe('subscriptions/listen with taskIds, over HTTP', () => {
     await Promise.all([able.closed, unable.closed]);
   });
 
-  it('refuses a client without the extension, before it looks at the ids', async () => {
-    for (const taskIds of [['nothing'], [], 'nothing', [7]]) {
-      const { status, messages, closed } = await listen(url, { taskIds }, { capabilities: {} });
-      await closed;
-      assert.deepEqual([status, messages[0]?.['error'].code], [400, -32021]);
-      assert.deepEqual(messages[0]?.['error'].data, { requiredCapabilities: TASKS });
-      assert.equal(messages[0]?.['id'], LISTEN_ID);
-    }
-  });
+  it(
+    'refuses a client without the extension, before it looks at the ids',
+    cites('listen.missing-capability'),
+    async () => {
+      for (const taskIds of [['nothing'], [], 'nothing', [7]]) {
+        const { status, messages, closed } = await listen(url, { taskIds }, { capabilities: {} });
+        await closed;
+        assert.deepEqual([status, messages[0]?.['error'].code], [400, -32021]);
+        assert.deepEqual(messages[0]?.['error'].data, { requiredCapabilities: TASKS });
+        assert.equal(messages[0]?.['id'], LISTEN_ID);
+      }
+    },
+  );
 
   it('refuses ids that are no list of texts, and too many', async () => {
     for (const taskIds of [
