@@ -11,7 +11,7 @@ import { approvalBody } from './approval-card.ts';
 import { chart } from './chart.ts';
 import { askedText, stateBadge } from './commands-page.ts';
 import { age, countdown, type Html, moment } from './html.ts';
-import { timelineList } from './timeline-list.ts';
+import { sendsOf, timelineList } from './timeline-list.ts';
 
 export interface ShownCommand {
   readonly snapshot: CommandSnapshot;
@@ -28,7 +28,7 @@ export function commandPage(shown: ShownCommand): Html {
   const { snapshot, timeline, brief, workflowUrl, session, now } = shown;
   const { view, commandId } = snapshot;
   const samples = view.result?.samples ?? snapshot.live?.samples ?? [];
-  const sends = timeline.filter(({ kind }) => kind === 'send').map(({ at }) => at);
+  const sends = sendsOf(timeline);
   const charts = Object.keys(view.desired).flatMap((field) => {
     const runs = samples.filter((run) => run.field === field);
     return runs.length === 0 ? [] : [chart({ field, view, runs, sends })];

@@ -56,9 +56,20 @@ function answerText(entry: Extract<TimelineEntry, { kind: 'answer' }>): Html {
 function sendText({ at, endedAt, result }: Extract<TimelineEntry, { kind: 'send' }>, now: number): Html {
   if (result === null)
     return html`${endedAt === null ? `Sending, for ${formatDuration(now - at)}` : 'Sent, and no reply was recorded: it may have arrived'}`;
-  return html`Sent; ${plain(result.detail, 300)} after ${formatDuration((endedAt ?? at) - at)}${
-    result.reply === null || result.reply.body === ''
-      ? ''
-      : html`: <code>${plain(result.reply.body, 300)}</code>`
-  }`;
+  const detail = html`${plain(result.detail, 300)} after ${formatDuration((endedAt ?? at) - at)}`;
+  if (ARRIVED_NOWHERE.has(result.class)) return html`Nothing was sent: ${detail}`;
+  if (result.class === 'lost') return html`Sent, perhaps without arriving: ${detail}`;
+  const body = plain(result.reply?.body ?? '', 300);
+  return html`Sent; ${detail}${body === '' ? '' : html`: <code>${body}</code>`}`;
 }
+
+/** The attempts after which the device has certainly got nothing. */
+const ARRIVED_NOWHERE = new Set<string>(['unreached', 'notNeeded', 'void']);
+
+/** Epoch ms of each send that arrived, or may have. */
+export const sendsOf = (timeline: readonly TimelineEntry[]): number[] =>
+  timeline.flatMap((entry) =>
+    entry.kind === 'send' && (entry.result === null || !ARRIVED_NOWHERE.has(entry.result.class))
+      ? [entry.at]
+      : [],
+  );
