@@ -77,7 +77,6 @@ async function publish(
   request: DeviceRequest,
   signal: AbortSignal,
 ): Promise<SendResult> {
-  if (signal.aborted) return notSent('unreached', 'stopped before it was sent');
   const waitMs = await pace.take('send');
   if (waitMs > 0) return unrepliedResult({ kind: 'held', waitMs });
   const dialled = await broker.session();
@@ -85,6 +84,7 @@ async function publish(
   // Listening before it is sent: the device may answer at once, and only once.
   const rendered = await topicsOf(device);
   if (rendered.ok) await dialled.session.subscribe(allOf(rendered.topics));
+  if (signal.aborted) return notSent('unreached', 'stopped before it was sent');
   return resultOf(request.path, await dialled.session.publish(request.path, request.body ?? ''));
 }
 
@@ -164,7 +164,11 @@ const unheard = (topic: string): string =>
 function resultOf(topic: string, published: Published): SendResult {
   switch (published.kind) {
     case 'acknowledged':
-      return { ...notSent('accepted', 'acknowledged by the broker (PUBACK)'), at: published.at };
+      return {
+        ...notSent('accepted', 'acknowledged by the broker (PUBACK)'),
+        acknowledged: true,
+        at: published.at,
+      };
     case 'unheard':
       return notSent('unreached', unheard(topic));
     case 'refused':

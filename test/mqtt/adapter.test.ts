@@ -40,7 +40,7 @@ describe('a device behind a broker', () => {
     bridge.device('desk', { state: 'OFF', brightness: 10 });
     const earlier = bridge.received('desk', 'set').length;
     const sent = await open('desk').send({ power: 'on', brightness: 50 });
-    assert.equal(sent.class, 'accepted');
+    assert.deepEqual([sent.class, sent.acknowledged], ['accepted', true]);
     assert.equal(sent.detail, 'acknowledged by the broker (PUBACK)');
     assert.equal(sent.reply, null);
     const { sample } = await open('desk').read();

@@ -62,6 +62,11 @@ describe('a command to a device behind a broker', { timeout: 170_000 }, () => {
     for (const deadline = Date.now() + withinMs; !holds(); await sleep(20))
       assert.ok(Date.now() < deadline, 'it did not come to that in time');
   };
+  /** Asked at its turn, and once more right before it is toggled; what comes next is the toggle itself. */
+  const lookedAt = async (name: string): Promise<void> => {
+    await until(() => bridge.received(name, 'get').length === 2);
+    await sleep(200);
+  };
   /** The broker is found again only a moment after it is back. */
   const restart = async (): Promise<void> => {
     await broker.start();
@@ -165,7 +170,7 @@ describe('a command to a device behind a broker', { timeout: 170_000 }, () => {
   it('that toggles is not repeated when its acknowledgement is lost: the readback tells', async () => {
     bridge.device('plug', { state: 'OFF' });
     const submitted = await readback.submit('plug', { power: 'on' });
-    await until(() => bridge.received('plug', 'get').length > 0);
+    await lookedAt('plug');
     await broker.signal('SIGSTOP');
     await sleep(4_000);
     await broker.signal('SIGCONT');
@@ -178,7 +183,7 @@ describe('a command to a device behind a broker', { timeout: 170_000 }, () => {
   it('that toggles is not repeated either when it may have got lost: that is unknown', async () => {
     bridge.device('socket', { state: 'OFF' });
     const submitted = await readback.submit('socket', { power: 'on' });
-    await until(() => bridge.received('socket', 'get').length > 0);
+    await lookedAt('socket');
     await broker.signal('SIGSTOP');
     await sleep(4_000);
     await broker.signal('SIGKILL');
