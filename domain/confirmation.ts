@@ -28,7 +28,9 @@ export function confirmationAsReading(
   confirmed: boolean | undefined,
 ): Reading {
   const desired = context.desired?.[field.name];
-  if (desired !== undefined && confirmed === undefined)
+  const isSent = context.sentAt !== undefined;
+  // Before any send there is no baseline to look at, and nothing that could have happened.
+  if (isSent && desired !== undefined && confirmed === undefined)
     return { kind: 'unreadable', why: `its confirmation can't be told (${field.confirm} has no value)` };
   if (confirmed === true && desired !== undefined) return { kind: 'value', value: desired };
   if (field.type === 'action') return { kind: 'value', value: false };

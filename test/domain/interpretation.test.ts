@@ -195,7 +195,13 @@ describe('interpreting a read', () => {
       [done.confirmed, done.fields['pulse']],
       [{ pulse: true }, { kind: 'value', value: true }],
     );
-    const unknown = await sampleOf(relay, { count: 5 }, { desired: { pulse: true }, before: null });
+    const unsent = await sampleOf(relay, { count: 5 }, { desired: { pulse: true }, before: null });
+    assert.deepEqual([unsent.confirmed, unsent.fields['pulse']], [{}, { kind: 'value', value: false }]);
+    const unknown = await sampleOf(
+      relay,
+      { count: 5 },
+      { desired: { pulse: true }, before: null, sentAt: 1 },
+    );
     assert.deepEqual(
       [unknown.confirmed, unknown.fields['pulse']?.kind],
       [{}, 'unreadable'],
