@@ -2,19 +2,21 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { DeviceDefinition } from '../domain/catalogue/definition.ts';
+import type { Desired } from '../domain/values.ts';
 import { FAILURE } from '../workflows/messages.ts';
 import type { ReadResult } from './adapter.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
 /**
- * The same for a command, which can wait: while the API lets nothing be read, throws the benign failure that brings
+ * The baseline of a command, which can wait: while the API lets nothing be read, throws the benign failure that brings
  * this attempt back when it may be. A reading that wasn't made must not pass for an unreadable device.
  */
 export async function patientBaseline(
   dependencies: ActivityDependencies,
   device: DeviceDefinition,
+  desired: Desired,
 ): Promise<ReadResult> {
-  const read = await baseline(dependencies, device);
+  const read = await baseline(dependencies, device, desired);
   const { trouble, retryAfterMs } = read.sample;
   if (trouble === null || retryAfterMs === null) return read;
   throw ApplicationFailure.create({
@@ -25,17 +27,17 @@ export async function patientBaseline(
   });
 }
 
-/** Asks the device for a fresh report first, where its definition says how. Never throws but when cancelled. */
+/**
+ * Asks the device for a fresh report first, where its definition says how. `desired` is for confirmations, which may
+ * compare with it; null: nothing is asked. Never throws but when cancelled.
+ */
 export async function baseline(
   { adapters }: ActivityDependencies,
   device: DeviceDefinition,
+  desired: Desired | null,
 ): Promise<ReadResult> {
   const signal = Context.current().cancellationSignal;
   const adapter = adapters(device);
   if (device.read?.refresh != null) await adapter.refresh(device, signal);
-  return await adapter.read(
-    device,
-    { desired: null, before: null, kept: {}, baselineDeviceAt: null },
-    signal,
-  );
+  return await adapter.read(device, { desired, before: null, kept: {}, baselineDeviceAt: null }, signal);
 }

@@ -18,3 +18,11 @@ export function deviceOf({ catalogue }: ActivityDependencies, id: string): Devic
   const { devices } = catalogue();
   return Object.hasOwn(devices, id) ? devices[id] : undefined;
 }
+
+/** Of one request to this device, in milliseconds. */
+export function timeoutOf({ catalogue }: ActivityDependencies, device: DeviceDefinition): number {
+  return catalogue().connections[device.connection]?.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+}
+
+/** Where the connection is gone from the catalogue meanwhile: the loader's own default. */
+const DEFAULT_TIMEOUT_MS = 10_000;

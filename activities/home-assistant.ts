@@ -115,7 +115,12 @@ async function checked(
     });
   if (seen?.kind !== 'reply') return result;
   if (seen.reply.status === 404)
-    return { ...result, class: 'refused', detail: `${result.detail}, but ${noSuchEntity(entity)}` };
+    return {
+      ...result,
+      class: 'refused',
+      acknowledged: false,
+      detail: `${result.detail}, but ${noSuchEntity(entity)}`,
+    };
   if (memberOf(seen.reply.body, 'state') === 'unavailable') {
     return {
       ...result,

@@ -159,12 +159,20 @@ async function repliedResult(
   const doubtful = flaw !== null && one.class === 'accepted' && device.reply.accepted === undefined;
   return {
     class: doubtful ? 'maybe' : one.class,
+    acknowledged: isAcknowledgement(doubtful, one),
     at: one.at,
     reply: evidenceOf(reply),
     detail: flaw === null ? `HTTP ${reply.status}` : `HTTP ${reply.status}, but ${flaw}`,
     retryAfterMs: one.pauseMs,
     kept: await keptFrom(keep, reply),
   };
+}
+
+/** Also where the API says that it may have had no effect: the request itself was taken. */
+function isAcknowledgement(doubtful: boolean, { class: taken, flaw, reply }: Reply): boolean {
+  if (doubtful) return false;
+  if (taken === 'accepted' || taken === 'already') return true;
+  return taken === 'maybe' && flaw === null && reply.status >= 200 && reply.status < 300;
 }
 
 /** A send that brought no reply, whatever that proves. */
@@ -179,7 +187,15 @@ export function unrepliedResult(one: Exclude<Exchanged, Reply>): SendResult {
 }
 
 export function notSent(sendClass: SendClass, detail: string): SendResult {
-  return { class: sendClass, at: Date.now(), reply: null, detail, retryAfterMs: null, kept: {} };
+  return {
+    class: sendClass,
+    acknowledged: false,
+    at: Date.now(),
+    reply: null,
+    detail,
+    retryAfterMs: null,
+    kept: {},
+  };
 }
 
 function budgetUsedUp(waitMs: number): string {

@@ -17,12 +17,12 @@ export async function judge(
   { request, approved }: TurnInput,
 ): Promise<Extract<Turn, { kind: 'needsApproval' }> | null> {
   const read = needsReading(dependencies.catalogue(), device)
-    ? (await patientBaseline(dependencies, device)).sample.fields
+    ? (await patientBaseline(dependencies, device, request.desired)).sample.fields
     : null;
   const requirement = await requirementFor(dependencies, device, request, read ?? {});
   if (requirement === null || isCovered(requirement, approved)) return null;
   // Who decides wants to see before → after, also where no rule needed the reading.
-  const readings = read ?? (await patientBaseline(dependencies, device)).sample.fields;
+  const readings = read ?? (await patientBaseline(dependencies, device, request.desired)).sample.fields;
   const before = Object.keys(request.desired).map((field): [string, Value | null] => {
     const reading = readings[field];
     return [field, reading?.kind === 'value' ? shownValue(device.fields[field], reading.value) : null];
@@ -62,7 +62,10 @@ export async function requirementFor(
     now: Date.now(),
   });
   if (needed === null) return null;
-  const bindings = needed.rules.map((rule) => digestOf([device.id, device.digest, desired, rule]));
+  // A rule's place in the list is no part of what it says.
+  const bindings = needed.rules.map(({ index: _, ...rule }) =>
+    digestOf([device.id, device.digest, desired, rule]),
+  );
   const { by, reason, expiresMs } = needed;
   return { by, reason, expiresMs, bindings, digest: digestOf([by, bindings]) };
 }

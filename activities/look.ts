@@ -1,22 +1,21 @@
 /** The look: the last reading before a send, and what has to be sent because of it. */
 
-import type { DeviceDefinition, SettlePolicy } from '../domain/catalogue/definition.ts';
+import type { DeviceDefinition, SendStep, SettlePolicy } from '../domain/catalogue/definition.ts';
 import { expressionReferences } from '../domain/catalogue/expressions.ts';
 import type { CommandRequest } from '../domain/command.ts';
-import { compare } from '../domain/comparison.ts';
+import { isEqual } from '../domain/comparison.ts';
 import { shownValue } from '../domain/device-scale.ts';
 import type { RawRead } from '../domain/exchange.ts';
 import { renderSend } from '../domain/rendering.ts';
 import { type PlannedStep, planSteps } from '../domain/steps.ts';
+import { longestReadMs, longestSendMs } from '../domain/time-needed.ts';
 import type { Value } from '../domain/values.ts';
 import { saysAsleep } from '../domain/waking.ts';
 import type { CommandInput, Look, Seen, StepPlan } from '../workflows/messages.ts';
 import type { ReadResult } from './adapter.ts';
 import { patientBaseline } from './baseline.ts';
-import { type ActivityDependencies, deviceOf } from './dependencies.ts';
+import { type ActivityDependencies, deviceOf, timeoutOf } from './dependencies.ts';
 
-/** Beyond the request's own time-out: rendering, a busy worker. */
-const SEND_SLACK_MS = 5000;
 /** A raw baseline goes into the history; what is bigger can't be `$before`. */
 const RAW_BASELINE_LIMIT_BYTES = 32_768;
 
@@ -27,7 +26,7 @@ export async function lookAgain(
 ): Promise<Seen> {
   const device = deviceOf(dependencies, request.device);
   if (device === undefined) return { at: Date.now(), observed: {}, already: [] };
-  const read = await patientBaseline(dependencies, device);
+  const read = await patientBaseline(dependencies, device, request.desired);
   const asked = Object.keys(request.desired);
   return {
     at: read.sample.at,
@@ -50,7 +49,7 @@ export async function lookAt(
     ? (dependencies.adapters(device).objection(device, desired, read) ??
       (await unwritable(plan.steps, request, read)))
     : plan.why;
-  const connection = dependencies.catalogue().connections[device.connection];
+  const timeoutMs = timeoutOf(dependencies, device);
   return {
     at: sample.at,
     readings: sample.fields,
@@ -59,12 +58,10 @@ export async function lookAt(
     before: looksAtBaseline(device) ? bounded(read.raw) : null,
     previous: Object.fromEntries(asked.map((field) => [field, shownIn(device, field, read)])),
     already: asked.filter((field) => isAsDesired(device, request, field, read)),
-    steps: plan.ok
-      ? plan.steps.map(({ step, fields }) =>
-          stepPlan(device, step.index, fields, connection?.timeoutMs ?? 10_000),
-        )
-      : [],
+    steps: plan.ok ? plan.steps.map(({ step, fields }) => stepPlan(device, step, fields, timeoutMs)) : [],
     policy: policyFor(device, asked),
+    readWithinMs: longestReadMs(device, timeoutMs),
+    definitionDigest: deviceOf(dependencies, request.device)?.digest ?? '',
     objection,
     asleep: await saysAsleep(device, read.replies),
     wake: device.wake === null ? null : { atMost: device.wake.atMost, withinMs: device.wake.withinMs },
@@ -102,32 +99,21 @@ function isAsDesired(
   if (field === undefined || desired === undefined || field.type === 'action') return false;
   if (sample.moving || Object.values(sample.faults).some((state) => state !== 'clear')) return false;
   if (field.confirm !== null && sample.confirmed[name] !== true) return false;
-  const comparison = compare(field, desired, sample.fields[name] ?? { kind: 'unreadable', why: 'not read' });
-  return comparison === 'equal' || comparison === 'adjusted';
+  return isEqual(field, desired, sample.fields[name] ?? { kind: 'unreadable', why: 'not read' });
 }
 
+/** A send may need a fresh read first; its time-out covers both, so that none is cut off in the middle. */
 function stepPlan(
   device: DeviceDefinition,
-  index: number,
+  step: SendStep,
   fields: readonly string[],
   timeoutMs: number,
 ): StepPlan {
-  const step = device.send[index];
-  if (step === undefined) throw new Error(`${device.id} has no send step ${index}`);
-  const reads =
-    step.fillFromCurrent || step.uses.length > 0 ? 1 + Object.keys(device.read?.requests ?? {}).length : 1;
+  const { index, kind, repeatable, then } = step;
   const verifiable = fields.filter(
     (field) => device.fields[field]?.readback === true && device.read !== null,
   );
-  return {
-    index,
-    fields,
-    kind: step.kind,
-    repeatable: step.repeatable,
-    then: step.then,
-    verifiable,
-    timeoutMs: reads * timeoutMs + SEND_SLACK_MS,
-  };
+  return { index, fields, kind, repeatable, then, verifiable, timeoutMs: longestSendMs(device, timeoutMs) };
 }
 
 /** The device's policy with the asked fields' own; where several differ, the more patient one. */

@@ -23,7 +23,7 @@ export async function readState(
 ): Promise<DeviceState> {
   const device = deviceOf(dependencies, id);
   if (device === undefined) throw mismatch(id);
-  return stateOf(await baseline(dependencies, device), withReplies);
+  return stateOf(await baseline(dependencies, device, null), withReplies);
 }
 
 /** Everything a command would do now, but the sending. */
@@ -33,7 +33,7 @@ export async function rehearse(
 ): Promise<Rehearsal> {
   const device = deviceOf(dependencies, request.device);
   if (device === undefined) throw mismatch(request.device);
-  const read = await baseline(dependencies, device);
+  const read = await baseline(dependencies, device, request.desired);
   const look = await lookAt(dependencies, request, read);
   const requirement = await requirementFor(dependencies, device, request, read.sample.fields);
   const baseUrl = dependencies.catalogue().connections[device.connection]?.baseUrl ?? '';
@@ -46,7 +46,8 @@ export async function rehearse(
     if (!rendered.ok) return { ...rehearsed, look: { ...look, objection: rendered.why }, requests: [] };
     requests.push({
       method: rendered.request.method,
-      url: `${baseUrl}${rendered.request.path}`,
+      // A topic has no slash of its own.
+      url: `${baseUrl}${rendered.request.path.startsWith('/') ? '' : '/'}${rendered.request.path}`,
       body: rendered.body,
     });
   }

@@ -134,16 +134,16 @@ async function take(client: Client, known: KnownCommands, accepted: Accepted): P
   const earlier = await known.byContent(keys.content);
   const open = earlier.find((command) => command.status === 'running' && isSameCall(command, request));
   if (open !== undefined) return { kind: 'joined', commandId: open.commandId, coerced };
-  if (request.resendOf === null) {
-    const unsafe = earlier.find(isRecentAndUnsafe);
-    // A later command with the same content that ended safely lifts the guard: it is the newest word that counts.
-    if (unsafe !== undefined && unsafe === earlier[0])
-      return { kind: 'repeatRefused', commandId: unsafe.commandId };
-  } else if (!earlier.some((command) => command.commandId === request.resendOf)) {
+  if (request.resendOf !== null && !earlier.some((command) => command.commandId === request.resendOf)) {
     throw new InputError(
       `resendOf ${quoted(request.resendOf)} is none of your commands with this device and these values. Pass the commandId of the command that is to be sent again. Nothing was sent.`,
     );
   }
+  // Only the newest counts: a later command with the same content that ended safely lifts the guard, and a resend that
+  // ended unsafely itself is not repeated by the words that asked for it.
+  const [newest] = earlier;
+  if (newest !== undefined && isRecentAndUnsafe(newest) && newest.commandId !== request.resendOf)
+    return { kind: 'repeatRefused', commandId: newest.commandId };
   const commandId = await start(client, accepted);
   known.remember(keys, commandId);
   return { kind: 'started', commandId, coerced };

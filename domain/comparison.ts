@@ -25,6 +25,12 @@ export function compare(field: FieldDefinition, desired: Value, observed: Readin
   return within(Math.abs(value - desired), visibleDifference(field, desired)) ? 'equal' : 'adjusted';
 }
 
+/** As asked, be it to the device's nearest step. */
+export function isEqual(field: FieldDefinition, desired: Value, observed: Reading): boolean {
+  const comparison = compare(field, desired, observed);
+  return comparison === 'equal' || comparison === 'adjusted';
+}
+
 /** Did the device stay where it was? The same whichever of the two came first; false when either is NaN. */
 export function sameValue(field: FieldDefinition, a: Value, b: Value): boolean {
   if (typeof a !== 'number' || typeof b !== 'number') return a === b;

@@ -29,11 +29,15 @@ export interface ReplyEvidence {
  * How a send ended, as far as its reply tells.
  * `unreached`: certainly nothing arrived (connection refused, name not found).
  * `lost`: it may have arrived, no reply came (time-out, connection reset, worker died).
+ * `notNeeded`: nothing was sent, since the device turned out to be as desired at the last moment.
+ * `void`: nothing was sent, since what would be sent is not what was judged and approved.
  */
-export type SendClass = ReplyClass | 'unreached' | 'lost';
+export type SendClass = ReplyClass | 'unreached' | 'lost' | 'notNeeded' | 'void';
 
 export interface SendResult {
   readonly class: SendClass;
+  /** The API took the request, in a reply that is its own: not a login page, not a reply cut short. */
+  readonly acknowledged: boolean;
   readonly at: number;
   readonly reply: ReplyEvidence | null;
   /** What happened in words, without secrets: `HTTP 503`, `connection refused by 127.0.0.1:4100`. */

@@ -95,7 +95,7 @@ export function judge(question: SettleQuestion, story: SettleStory, now: number)
   const isAllVerified = Object.values(question.fields).every((field) => isVerified(question, story, field));
   if (isAllVerified) return done(question, story, now);
   const deadline = sentAt + policy.withinMs + putOff(question, story);
-  const latest = deadline + grace(story, policy, deadline);
+  const latest = deadline + grace(question, story, deadline);
   if (now >= latest) return done(question, story, now);
   return {
     kind: 'wait',
@@ -111,13 +111,19 @@ function putOff({ patienceMs }: SettleQuestion, { pausedMs, lastSample }: Settle
   return Math.min(patienceMs, pausedMs + (lastSample?.retryAfterMs ?? 0));
 }
 
-/** How long past the deadline a stretch of readings may go on that can't be judged yet. */
-function grace(story: SettleStory, policy: SettlePolicy, deadline: number): number {
-  const tracks = Object.values(story.tracks);
+/**
+ * How long past the deadline a stretch of readings may go on that can't be judged yet: one window from its last reading,
+ * or from the pause that keeps the next one.
+ */
+function grace({ patienceMs, policy }: SettleQuestion, story: SettleStory, deadline: number): number {
+  const { lastSample: last, pausedMs } = story;
   const windowMs = policy.stableMs + policy.everyMs;
+  const isWaiting = last !== null && isPause(last) && pausedMs < patienceMs;
+  const pausedUntil = isWaiting ? last.at + (last.retryAfterMs ?? 0) : deadline;
   const pastDeadline = (stretch: Stretch | null) =>
-    windowMs + Math.max(0, (stretch?.since ?? deadline) - deadline);
-  if (tracks.every((track) => track.matching !== null) && !isRestrained(story))
+    windowMs + Math.max(deadline, pausedUntil, stretch?.until ?? deadline) - deadline;
+  const tracks = Object.values(story.tracks);
+  if (tracks.every((track) => track.matching !== null) && (isWaiting || !isRestrained(story)))
     return Math.max(...tracks.map((track) => pastDeadline(track.matching)));
   if (tracks.every((track) => isFirstSeen(policy, track)))
     return Math.max(...tracks.map((track) => pastDeadline(track.holding)));

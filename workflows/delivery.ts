@@ -23,13 +23,11 @@ import type { Activities, Look, Seen, Settled, StepPlan } from './messages.ts';
 import { reach, type Target } from './reaching.ts';
 import { countSend, type Ending, tell } from './story.ts';
 
-const { settle } = proxyActivities<Activities>({
-  startToCloseTimeout: '1 minute',
-  heartbeatTimeout: '30 seconds',
-  cancellationType: ActivityCancellationType.TRY_CANCEL,
-  // The activity says by itself when the next read is due and when it is enough; this is only for a broken worker.
-  retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
-});
+/** An attempt of `settle` stays up to 20 s between reads before it gives its slot back. */
+const SETTLE_STAYS_MS = 30_000;
+/** Whoever starts a worker again within a day still learns what became of the device. */
+const WORKER_AWAY_UP_TO_MS = 24 * 3_600_000;
+
 const { lookAgain } = proxyActivities<Activities>({
   startToCloseTimeout: '1 minute',
   scheduleToCloseTimeout: '5 minutes',
@@ -38,11 +36,13 @@ const { lookAgain } = proxyActivities<Activities>({
 interface Delivery extends Target, Evidence {
   /** What replies have left for later reads (`keep`). */
   kept: Readonly<Record<string, Value>>;
+  /** Why what was judged and approved is not what would have been sent. */
+  void: string | null;
 }
 
 export async function deliver(target: Target): Promise<Ending> {
   const { look } = target;
-  const delivery: Delivery = { ...target, ...noEvidence(target.story), kept: {} };
+  const delivery: Delivery = { ...target, ...noEvidence(target.story), kept: {}, void: null };
   for (const [position, step] of look.steps.entries()) {
     const isLast = position === look.steps.length - 1;
     const goOn = isAlready(look, step)
@@ -52,12 +52,18 @@ export async function deliver(target: Target): Promise<Ending> {
   }
   // The step that would have shown them was not sent, or refused.
   if (delivery.unread.length > 0) await readBack(delivery, delivery.unread);
+  if (delivery.void !== null && delivery.story.view.sent.count === 0)
+    return {
+      ...conclude(delivery),
+      outcome: 'expired',
+      detail: `${delivery.void}. Nothing was sent; ask again.`,
+    };
   return conclude(delivery);
 }
 
-/** A step whose fields are all as desired is left out: sending it again would prove nothing. */
+/** A step whose fields are all as desired is left out: a set would prove nothing, and a toggle would undo it. */
 const isAlready = (look: Look, step: StepPlan): boolean =>
-  step.kind === 'set' && step.fields.every((field) => look.already.includes(field));
+  step.fields.every((field) => look.already.includes(field));
 
 /** One step, sent as often as is allowed and needed. True: the next step may follow. */
 async function carryOutStep(delivery: Delivery, step: StepPlan, isLast: boolean): Promise<boolean> {
@@ -65,8 +71,6 @@ async function carryOutStep(delivery: Delivery, step: StepPlan, isLast: boolean)
   for (let sends = 1; ; sends += 1) {
     const sent = await reach(delivery, step, sends);
     switch (sent.class) {
-      case 'notNeeded':
-        return record(delivery, step.fields, 'already', 'it was so already, as it showed once it was awake');
       case 'unreached':
       case 'limited':
       case 'asleep':
@@ -78,6 +82,13 @@ async function carryOutStep(delivery: Delivery, step: StepPlan, isLast: boolean)
           'refused',
           `the API does not accept Readback's credentials (${sent.detail}); sign in again or mend the token`,
         );
+      case 'void':
+        delivery.void = sent.detail;
+        return recordUnreached(delivery, step, 'notSent', sent.detail);
+      case 'notNeeded':
+        recordSent(delivery, step, sent);
+        await readBack(delivery, isLast ? fieldsToJudge(delivery, step) : step.verifiable);
+        return step.fields.every((field) => isGood(delivery.results[field]?.verdict));
       case 'refused':
         countSend(story, sent, step.repeatable);
         return await afterRefusal(delivery, step, sent);
@@ -121,6 +132,14 @@ async function settledOrUnread(
   fields: readonly string[],
   sentAt: number,
 ): Promise<Settled> {
+  const { settle } = proxyActivities<Activities>({
+    startToCloseTimeout: look.readWithinMs + SETTLE_STAYS_MS,
+    // The activity ends by itself at its deadline. This is for a worker that can't get there, or that is away for long.
+    scheduleToCloseTimeout: look.policy.withinMs + story.request.deliverWithinMs + WORKER_AWAY_UP_TO_MS,
+    heartbeatTimeout: '30 seconds',
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
+  });
   try {
     return await settle({
       request: story.request,

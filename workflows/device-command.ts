@@ -19,6 +19,7 @@ import {
   TURNS_TASK_QUEUE,
   type Turn,
 } from './messages.ts';
+import type { Target } from './reaching.ts';
 import { type Ending, end, openStory, type Story, tell, unsent } from './story.ts';
 import { type Waking, wakeUp } from './waking.ts';
 
@@ -26,8 +27,8 @@ export async function deviceCommand(request: CommandRequest): Promise<CommandRes
   const story = openStory(request);
   const gate = openGate(story);
   const work = new CancellationScope();
-  setHandler(supersedeSignal, ({ by }) => {
-    story.supersededBy ??= by;
+  setHandler(supersedeSignal, (newer) => {
+    story.superseded ??= newer;
     work.cancel();
   });
 
@@ -35,7 +36,7 @@ export async function deviceCommand(request: CommandRequest): Promise<CommandRes
     return await end(story, await work.run(() => carryOut(story, gate)));
   } catch (error) {
     if (!isCancellation(error)) throw error;
-    if (story.supersededBy !== null) return await end(story, superseded(story, story.supersededBy));
+    if (story.superseded !== null) return await end(story, superseded(story, story.superseded));
     await CancellationScope.nonCancellable(() => end(story, cancelled(story)));
     throw error;
   }
@@ -63,27 +64,26 @@ async function carryOut(story: Story, gate: Gate): Promise<Ending> {
       return { outcome: 'refused', detail: `${turn.why}. Nothing was sent.` };
     case 'needsApproval':
     case 'void':
-      return {
-        outcome: 'expired',
-        detail:
-          'It needs an approval that was not given for it: the device, its definition, a rule or the hour has changed since. Nothing was sent; ask again.',
-      };
+      return { outcome: 'expired', detail: `${NOT_AS_JUDGED}. Nothing was sent; ask again.` };
     case 'busy':
       return {
         outcome: 'refused',
-        detail: `Another command (${turn.ahead}) works on this device, and its lane takes one at a time. Nothing was sent.`,
+        detail: `Another command${named(turn.ahead)} works on this device, and its lane takes one at a time. Nothing was sent.`,
       };
     case 'overtaken':
       return {
         outcome: 'superseded',
-        detail: `A command accepted later (${turn.by}) came first; the last word given stands. Nothing was sent.`,
+        detail: `A command accepted later${named(turn.by)} came first; the last word given stands. Nothing was sent.`,
       };
     case 'duplicate':
       return joined(story, turn);
     case 'ready':
-      return await onTurn(story, turn.look, deliverUntil);
+      return await onTurn(story, turn.look, { deliverUntil, approved });
   }
 }
+
+const NOT_AS_JUDGED =
+  'It needs an approval that was not given for it: the device, its definition, a rule or the hour has changed since';
 
 /** Its time was over before it was its turn. */
 interface Late {
@@ -112,17 +112,32 @@ async function takeTurn(
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
     // Its time is over. Anything that broke in there was retried until then.
-    const { cause } = error;
-    const isApi = cause instanceof ApplicationFailure && cause.type === FAILURE.waitingForApi;
-    const why = isApi
-      ? `The device could not be read in time: ${cause.message}`
-      : 'The device was not free in time';
-    return { kind: 'late', why };
+    return { kind: 'late', why: whyLate(error) };
   }
 }
 
+/** The last thing that kept it from its turn. */
+function whyLate({ cause }: ActivityFailure): string {
+  const last = cause instanceof ApplicationFailure ? cause : cause?.cause;
+  if (!(last instanceof ApplicationFailure)) return 'No worker took it in time';
+  switch (last.type) {
+    case FAILURE.waitingForTurn:
+      return `The device was not free in time (${last.message})`;
+    case FAILURE.waitingForApi:
+      return `The device could not be read in time: ${last.message}`;
+    default:
+      return `Readback could not get to the device in time: ${last.message}`;
+  }
+}
+
+const named = (commandId: string | null): string => (commandId === null ? '' : ` (${commandId})`);
+
 /** It is this command's turn: decide from the look whether anything has to be, and may be, sent. */
-async function onTurn(story: Story, found: Look, deliverUntil: number): Promise<Ending> {
+async function onTurn(
+  story: Story,
+  found: Look,
+  { deliverUntil, approved }: Pick<Target, 'deliverUntil' | 'approved'>,
+): Promise<Ending> {
   const { desired } = story.request;
   const waking: Waking = { asked: 0, until: 0 };
   let look = found;
@@ -145,7 +160,7 @@ async function onTurn(story: Story, found: Look, deliverUntil: number): Promise<
       detail: `A ${blind.kind} is sent only where it can be seen what it does, and the device can't be read: ${look.trouble ?? 'no reading'}. Nothing was sent.`,
     };
   }
-  return await deliver({ story, look, waking, deliverUntil });
+  return await deliver({ story, look, waking, deliverUntil, approved });
 }
 
 function already(story: Story, look: Look): Ending {
@@ -179,10 +194,10 @@ function joined(story: Story, { of, view }: Extract<Turn, { kind: 'duplicate' }>
   return { outcome, detail, fields, samples, joined: of };
 }
 
-function superseded(story: Story, by: string): Ending {
+function superseded(story: Story, { by }: { readonly by: string | null }): Ending {
   return {
     outcome: 'superseded',
-    detail: `A newer command (${by}) took the device over. ${sentSoFar(story)}`,
+    detail: `A newer command${named(by)} took the device over. ${sentSoFar(story)}`,
   };
 }
 

@@ -40,15 +40,14 @@ export function recordUnreached(evidence: Evidence, step: StepPlan, verdict: Ver
 
 /** The fields have been sent; those without a readback are judged by that alone. */
 export function recordSent(evidence: Evidence, step: StepPlan, sent: SendResult): void {
-  const isAcknowledged = sent.class === 'accepted' || sent.class === 'already';
-  const said = isAcknowledged ? 'acknowledged' : sent.detail;
+  const said = sent.acknowledged ? 'acknowledged' : sent.detail;
   for (const field of step.fields) {
     evidence.sends[field] = sent;
     if (!step.verifiable.includes(field))
       record(
         evidence,
         [field],
-        isAcknowledged ? 'unverifiable' : 'unknown',
+        sent.acknowledged ? 'unverifiable' : 'unknown',
         `${said}; this field has no readback`,
       );
   }
@@ -64,8 +63,7 @@ export function recordSettled(evidence: Evidence, settled: Settled): void {
     const sent = evidence.sends[field];
     const verdict = honest(found.verdict, sent, evidence.results[field]?.verdict);
     const observed = found.observed === null ? null : { ...found.observed, unit };
-    const detail =
-      verdict === 'unknown' && sent !== undefined ? `${sent.detail}; ${found.detail}` : found.detail;
+    const detail = said(verdict, sent, found.detail);
     evidence.results[field] = {
       ...blank(evidence, field),
       verdict,
@@ -81,11 +79,20 @@ export function recordSettled(evidence: Evidence, settled: Settled): void {
  * request may still be on its way. And what the API called "already so" was not our doing.
  */
 function honest(verdict: Verdict, sent: SendResult | undefined, earlier: Verdict | undefined): Verdict {
-  if (verdict === 'verified' && (sent?.class === 'already' || earlier === 'already')) return 'already';
-  if (sent === undefined) return verdict;
-  const acknowledged = sent.reply !== null && sent.reply.status >= 200 && sent.reply.status < 300;
-  if (acknowledged || sent.class === 'accepted' || sent.class === 'already') return verdict;
+  const wasSo = sent?.class === 'already' || sent?.class === 'notNeeded' || earlier === 'already';
+  if (verdict === 'verified' && wasSo) return 'already';
+  // It read as desired a moment ago, and nothing was sent: whatever it shows now is another value.
+  if (sent?.class === 'notNeeded') return verdict === 'unchanged' ? 'different' : verdict;
+  if (sent === undefined || sent.acknowledged) return verdict;
   return verdict === 'unchanged' || verdict === 'unreadable' ? 'unknown' : verdict;
+}
+
+/** What the API said of it goes before what the device shows, where the two have to be told apart. */
+function said(verdict: Verdict, sent: SendResult | undefined, shown: string): string {
+  if (sent === undefined || sent.class === 'notNeeded') return shown;
+  if (verdict === 'unknown') return `${sent.detail}; ${shown}`;
+  if (verdict === 'unchanged' || verdict === 'unreadable') return `acknowledged, but ${shown}`;
+  return shown;
 }
 
 /** A value that was seen outside a readback. */

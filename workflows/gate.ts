@@ -1,5 +1,11 @@
 /** The gate: a command that needs a person's approval waits here, before anything is sent. */
-import { condition, proxyActivities, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  condition,
+  proxyActivities,
+  setHandler,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
 import { attemptInWords, FASTEST_HUMAN_ANSWER_MS, isThroughClient } from '../domain/approval/decision.ts';
 import type { ApprovalAttempt, DecisionRecord, PendingApproval } from '../domain/command.ts';
 import {
@@ -26,13 +32,15 @@ export interface Gate {
   decision: DecisionRecord | null;
   junk: number;
   attempts: number;
+  /** Answers whose seal is being checked. */
+  checking: number;
   /** When the question that is open now came up: each one has a key of its own. */
   questionAt: number;
 }
 
 /** Opens the gate's two doors, update and signal. Both take the same answer; the first valid one decides. */
 export function openGate(story: Story): Gate {
-  const gate: Gate = { requirement: null, decision: null, junk: 0, attempts: 0, questionAt: 0 };
+  const gate: Gate = { requirement: null, decision: null, junk: 0, attempts: 0, checking: 0, questionAt: 0 };
   setHandler(answerUpdate, (answer) => takeAnswer(story, gate, answer), {
     // Must stay synchronous: an asynchronous validator can't reject.
     validator: (answer: Answer) => refuseNonsense(gate, answer),
@@ -70,11 +78,13 @@ export async function waitForApproval(
     },
   });
 
-  const decided = await condition(() => gate.decision !== null, expiresMs);
-  const decision = gate.decision;
+  const isDecided = (): boolean => gate.decision !== null;
+  // An answer that came in time counts, also where its seal is still being checked, or no worker ran meanwhile.
+  if (!(await condition(isDecided, expiresMs))) await condition(() => isDecided() || gate.checking === 0);
+  const { decision } = gate;
   upsertSearchAttributes([{ key: SEARCH_ATTRIBUTE.approval, value: decision?.decision ?? 'expired' }]);
   story.view = { ...story.view, approval: null, decidedBy: decision };
-  if (!decided || decision === null) {
+  if (decision === null) {
     return { outcome: 'expired', detail: 'Nobody approved it in time. Nothing was sent.' };
   }
   if (decision.decision === 'approved') return null;
@@ -86,7 +96,7 @@ async function takeAnswer(story: Story, gate: Gate, answer: Answer): Promise<Ans
   const requirement = gate.requirement;
   if (requirement === null || gate.decision !== null) return receipt(story, gate, false);
   if (openQuestion(story, answer) === null) return receipt(story, gate, false);
-  const sealed = await checkSeal({ commandId: story.commandId, digest: requirement.digest, answer });
+  const sealed = await isSealed(story, gate, requirement, answer);
   if (!sealed || !mayDecide(story, requirement, answer)) {
     gate.junk += 1;
     return receipt(story, gate, false);
@@ -112,6 +122,17 @@ async function takeAnswer(story: Story, gate: Gate, answer: Answer): Promise<Ans
   return receipt(story, gate, true);
 }
 
+/** Also while the command is being cancelled: a handler that fails would take the workflow down with it. */
+async function isSealed(story: Story, gate: Gate, { digest }: Requirement, answer: Answer): Promise<boolean> {
+  gate.checking += 1;
+  try {
+    const { commandId } = story;
+    return await CancellationScope.nonCancellable(() => checkSeal({ commandId, digest, answer }));
+  } finally {
+    gate.checking -= 1;
+  }
+}
+
 /** A rule for operators is never decided by the one who asks, nor through the asking client. */
 function mayDecide(story: Story, requirement: Requirement, answer: Answer): boolean {
   if (requirement.by === 'requester') return true;
@@ -120,8 +141,14 @@ function mayDecide(story: Story, requirement: Requirement, answer: Answer): bool
 
 /** What is asked now. null: nothing, or not what is answered; a client answers the question that it was shown last. */
 function openQuestion({ view }: Story, answer: Answer): PendingApproval | null {
-  if (view.approval === null || !isThroughClient(answer.via)) return view.approval;
+  if (view.approval === null || isTooLate(answer, view.approval)) return null;
+  if (!isThroughClient(answer.via)) return view.approval;
   return answer.key === view.approval.key ? view.approval : null;
+}
+
+/** By the time that is sealed with it: one that waited for a worker was still given in time. */
+function isTooLate({ at, seal }: Answer, { expiresAt }: PendingApproval): boolean {
+  return (seal === null ? Date.now() : at) > expiresAt;
 }
 
 /** From the question to the answer. A client may have been shown it long after it came up. */

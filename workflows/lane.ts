@@ -3,7 +3,7 @@
  * dead command can block it: a command goes on once those ahead of it are closed, which Temporal itself knows.
  */
 import { condition, makeContinueAsNewFunc, setHandler, workflowInfo } from '@temporalio/workflow';
-import { enterUpdate, type LaneAnswer, type LaneEntry } from './messages.ts';
+import { enterUpdate, type LaneAnswer, type LaneEntry, type LaneNews } from './messages.ts';
 
 export interface LaneRegister {
   /** In order of entry; only those not yet known to be closed. */
@@ -20,17 +20,24 @@ export async function lane(register: LaneRegister = { entries: [], latest: {} })
   let entered = 0;
 
   // Synchronous on purpose: a handler that awaits can interleave with another and hand out one place twice.
-  setHandler(enterUpdate, (entry, closed) => {
+  setHandler(enterUpdate, (entry, news) => {
     entered += 1;
-    const open = state.entries.filter((other) => !closed.includes(other.commandId));
-    const answer = answerTo(entry, { ...state, entries: open });
-    state =
-      answer.kind === 'entered' ? withEntry({ ...state, entries: open }, entry) : { ...state, entries: open };
+    state = informed(state, news);
+    const answer = answerTo(entry, state);
+    if (answer.kind === 'entered') state = withEntry(state, entry);
     return answer;
   });
 
   await condition(() => entered >= ENTRIES_PER_RUN || workflowInfo().continueAsNewSuggested);
   await makeContinueAsNewFunc<typeof lane>({ memo: workflowInfo().memo ?? {} })(state);
+}
+
+function informed({ entries, latest }: LaneRegister, { closed, withdrawn }: LaneNews): LaneRegister {
+  const standing = Object.entries(latest).filter(([, { commandId }]) => !withdrawn.includes(commandId));
+  return {
+    entries: entries.filter(({ commandId }) => !closed.includes(commandId)),
+    latest: Object.fromEntries(standing),
+  };
 }
 
 function answerTo(entry: LaneEntry, { entries, latest }: LaneRegister): LaneAnswer {

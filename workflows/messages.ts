@@ -49,9 +49,9 @@ export const SEARCH_ATTRIBUTE = {
 export const answerUpdate = defineUpdate<AnswerReceipt, [Answer]>('answer');
 export const answerSignal = defineSignal<[Answer]>('answer');
 /** A newer command took the device over (lane policy `supersede`). */
-export const supersedeSignal = defineSignal<[{ by: string }]>('supersede');
+export const supersedeSignal = defineSignal<[{ by: string | null }]>('supersede');
 /** A command asks for its place in the device's lane. */
-export const enterUpdate = defineUpdate<LaneAnswer, [LaneEntry, readonly string[]]>('enter');
+export const enterUpdate = defineUpdate<LaneAnswer, [LaneEntry, LaneNews]>('enter');
 
 /** What a person (or what their client) said, sealed by the part that authenticated them. */
 export interface Answer {
@@ -82,6 +82,14 @@ export interface LaneEntry {
   readonly acceptedAt: number;
   readonly fields: readonly string[];
   readonly contentKey: string;
+}
+
+/** What the one who enters knows, and the lane can't. */
+export interface LaneNews {
+  /** Over for good: they hold nobody up any more. */
+  readonly closed: readonly string[];
+  /** Over without having been given to the device: they have overtaken nobody. */
+  readonly withdrawn: readonly string[];
 }
 
 export type LaneAnswer =
@@ -155,8 +163,9 @@ export type Turn =
   | { readonly kind: 'void' }
   /** It no longer fits the catalogue: why. */
   | { readonly kind: 'misfit'; readonly why: string }
-  | { readonly kind: 'busy'; readonly ahead: string }
-  | { readonly kind: 'overtaken'; readonly by: string }
+  /** `ahead` and `by`: named only to their own owner. */
+  | { readonly kind: 'busy'; readonly ahead: string | null }
+  | { readonly kind: 'overtaken'; readonly by: string | null }
   /** The first one has ended; this is what it showed. */
   | { readonly kind: 'duplicate'; readonly of: string; readonly view: CommandView };
 

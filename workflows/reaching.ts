@@ -19,19 +19,12 @@ export interface Target {
   readonly look: Look;
   readonly waking: Waking;
   readonly deliverUntil: number;
-}
-
-/** A device that had to be woken first turned out to be as asked. */
-interface NotNeeded {
-  readonly class: 'notNeeded';
+  /** Bindings of the approval that was given; empty where none was needed. */
+  readonly approved: readonly string[];
 }
 
 /** Sends once the API takes it: waits out limits and absences, which certainly reached nothing, until the deadline. */
-export async function reach(
-  target: Target,
-  step: StepPlan,
-  sendNumber: number,
-): Promise<SendResult | NotNeeded> {
+export async function reach(target: Target, step: StepPlan, sendNumber: number): Promise<SendResult> {
   const { story, look, waking, deliverUntil } = target;
   let pauseMs = 0;
   for (;;) {
@@ -46,7 +39,12 @@ export async function reach(
         if (!woken.ok) return { ...sent, detail: `${sent.detail}: ${woken.why}` };
         // What it showed in its sleep may be old: a toggle would undo now what it was to do.
         const isAsAsked = step.fields.every((field) => woken.look?.already.includes(field) === true);
-        if (isAsAsked && sendNumber === 1) return { class: 'notNeeded' };
+        if (isAsAsked && sendNumber === 1)
+          return {
+            ...sent,
+            class: 'notNeeded',
+            detail: 'not sent: it was so already, as it showed once it was awake',
+          };
         continue;
       }
     }
@@ -61,7 +59,7 @@ export async function reach(
 
 /** One attempt, ever: Temporal must not repeat it, since only the loop above knows when that is harmless. */
 async function sendOnce(
-  { story, deliverUntil }: Target,
+  { story, look, deliverUntil, approved }: Target,
   step: StepPlan,
   sendNumber: number,
 ): Promise<SendResult> {
@@ -76,7 +74,16 @@ async function sendOnce(
   });
   const idempotencyKey = `${story.commandId}:${step.index}:${sendNumber}`;
   try {
-    return await send({ request: story.request, step: step.index, fields: step.fields, idempotencyKey });
+    const { definitionDigest } = look;
+    const { index, fields } = step;
+    return await send({
+      request: story.request,
+      step: index,
+      fields,
+      idempotencyKey,
+      definitionDigest,
+      approved,
+    });
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
     const neverBegan =
@@ -84,6 +91,7 @@ async function sendOnce(
     const detail = neverBegan ? 'no worker took it in time' : 'the worker died or broke while sending';
     return {
       class: neverBegan ? 'unreached' : 'lost',
+      acknowledged: false,
       at: Date.now(),
       reply: null,
       detail,

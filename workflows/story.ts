@@ -30,7 +30,8 @@ export interface Story {
   repeatable: boolean;
   /** Something that may not be sent twice may have been carried out. */
   onceOnlySent: boolean;
-  supersededBy: string | null;
+  /** Another command took the device over; `by`: its id, where it is the same owner's. */
+  superseded: { readonly by: string | null } | null;
 }
 
 /** How a command ends, before it is written down. */
@@ -45,7 +46,7 @@ export interface Ending {
 export function openStory(request: CommandRequest): Story {
   const { workflowId, startTime } = workflowInfo();
   const view = acceptedView(request, startTime.getTime());
-  return { request, commandId: workflowId, view, repeatable: true, onceOnlySent: false, supersededBy: null };
+  return { request, commandId: workflowId, view, repeatable: true, onceOnlySent: false, superseded: null };
 }
 
 /** Changes the view and writes it: one event. Call it in the workflow task that schedules what comes next. */
@@ -58,7 +59,7 @@ export function tell(story: Story, change: Partial<CommandView>): void {
 
 /** Records a send that reached or may have reached the device; written down with the next `tell`. */
 export function countSend(story: Story, sent: SendResult, repeatable: boolean): void {
-  const doubtful = sent.class === 'lost';
+  const doubtful = !sent.acknowledged && sent.class !== 'refused';
   const before = story.view.sent;
   story.repeatable &&= repeatable;
   story.onceOnlySent ||= !repeatable && sent.class !== 'refused';

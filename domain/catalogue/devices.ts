@@ -13,10 +13,12 @@ import { checkExpression, type Scope } from './scope.ts';
 import { keptNames, resolveSends } from './sends.ts';
 import { checkSettle, DEFAULT_SETTLE, partialSettle } from './settle-policy.ts';
 
-interface ConnectionPart {
+export interface ConnectionPart {
   readonly connection: Connection;
   readonly layer: Layer;
   readonly secrets: readonly string[];
+  /** Where it is reached, as it stands in the file: without secrets, and without the simulator's port of the day. */
+  readonly address: string;
 }
 
 export interface DeviceParts {
@@ -125,7 +127,8 @@ export function resolveDevice(
     lane: merged.lane ?? 'queue',
     reply: (merged.reply ?? {}) as DeviceDefinition['reply'],
   };
-  return { ...definition, digest: digestOf(definition) };
+  // Where it is reached counts too: an approval given for one address is none for another.
+  return { ...definition, digest: digestOf({ ...definition, address: found.address }) };
 }
 
 /** Where it is missing or unknown the device is checked as one of the kind that it seems to be; null: that can't be told. */
@@ -133,16 +136,20 @@ function connectionOf(
   { connection: name, entity }: MergedDevice,
   { connections }: DeviceParts,
   report: Report,
-): (Pick<ConnectionPart, 'secrets'> & { readonly name: string; readonly kind: Connection['kind'] }) | null {
+):
+  | (Pick<ConnectionPart, 'secrets' | 'address'> & {
+      readonly name: string;
+      readonly kind: Connection['kind'];
+    })
+  | null {
   const found = name ? connections.get(name) : undefined;
-  if (found !== undefined)
-    return { name: found.connection.name, kind: found.connection.kind, secrets: found.secrets };
+  if (found !== undefined) return { ...found, name: found.connection.name, kind: found.connection.kind };
   const known = [...connections.keys()];
   const why = name
     ? `there is no connection ${JSON.stringify(name)}`
     : 'is missing: give the name of a connection';
   report(['connection'], `${why}; connections: ${listed(known)}.${didYouMean(name ?? '', known)}`);
-  return entity ? null : { name: name ?? '', kind: 'http', secrets: [] };
+  return entity ? null : { name: name ?? '', kind: 'http', secrets: [], address: '' };
 }
 
 /** What of a device is looked at in replies. */

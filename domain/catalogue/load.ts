@@ -1,16 +1,16 @@
 /** From the user's file to a catalogue that the rest of Readback works with, or to everything that is wrong with it, at once. */
 import { checkTimezone, resolveApproval } from './approvals.ts';
 import { resolveConnection } from './connections.ts';
-import type { Catalogue, Connection, DeviceDefinition, ReplyRules, Settings } from './definition.ts';
+import type { Catalogue, DeviceDefinition, ReplyRules, Settings } from './definition.ts';
 import { checkNames } from './device-names.ts';
-import { type DeviceParts, layersOf, resolveDevice } from './devices.ts';
+import { type ConnectionPart, type DeviceParts, layersOf, resolveDevice } from './devices.ts';
 import { digestOf } from './digest.ts';
 import { type Layer, originOf, written } from './layers.ts';
 import type { RawMap } from './merge.ts';
 import { collectProblems, type ReportIn } from './problem-log.ts';
 import { didYouMean, listed, type Path, type Problem } from './problems.ts';
 import type { RawCatalogue } from './schema.ts';
-import { fillSecrets, refuseSecrets } from './secrets.ts';
+import { fillSecrets, refuseSecrets, refuseSecretsThatShow } from './secrets.ts';
 import { beside, readSources, type Sources } from './sources.ts';
 import { ZIGBEE2MQTT_PROFILES } from './zigbee2mqtt.ts';
 
@@ -122,10 +122,11 @@ async function resolveConnections(
     environment: options.environment,
     readFile: (path: string) => options.readFile(beside(options.file, path)),
   };
-  const resolved = new Map<string, { connection: Connection; layer: Layer; secrets: readonly string[] }>();
+  const resolved = new Map<string, ConnectionPart>();
   for (const [name, { file, content }] of sources.connections) {
     const path: Path = ['connections', name];
     const here = (below: Path, message: string): void => report(file, [...path, ...below], message);
+    refuseSecretsThatShow(content, [], here);
     const filled = options.withoutSecrets
       ? content
       : ((await fillSecrets(content, secretSources, [], here)) as typeof content);
@@ -138,6 +139,7 @@ async function resolveConnections(
       connection,
       layer: { file, path, content: written(shared) },
       secrets: Object.keys(content.secrets ?? {}),
+      address: content.baseUrl ?? content.url ?? '',
     });
   }
   return resolved;

@@ -65,11 +65,35 @@ async function secret(
   return '';
 }
 
+/**
+ * Reports every `${…}` in a connection that could come out again: addresses are shown in dry runs and errors, and
+ * expressions are quoted where they fail. Of an address, its host may come from outside, its path may not.
+ */
+export function refuseSecretsThatShow(
+  connection: Readonly<Record<string, unknown>>,
+  path: Path,
+  report: Report,
+): void {
+  const { auth, tls, secrets, baseUrl, url, ...rest } = connection;
+  refuseSecrets(rest, path, report);
+  for (const [key, address] of Object.entries({ baseUrl, url })) {
+    const pathOfAddress = typeof address === 'string' ? address.replace(/^[a-z+]+:\/\/[^/]*/i, '') : '';
+    if (/\$\{[^}]*\}/.test(pathOfAddress))
+      report(
+        [...path, key],
+        'a path is shown where things go wrong, so no secret may stand in it: give it in auth',
+      );
+  }
+}
+
 /** Reports every `${…}` in a part of the file where none may stand. */
 export function refuseSecrets(tree: unknown, path: Path, report: Report): void {
   if (typeof tree === 'string') {
     if (/\$\{[^}]*\}/.test(tree))
-      report(path, '${…} is filled in only inside "connections": secrets stand nowhere else');
+      report(
+        path,
+        '${…} is filled in only inside "connections", in auth, secrets, tls and the host of an address: secrets stand nowhere else',
+      );
   } else if (Array.isArray(tree))
     tree.forEach((item, index) => refuseSecrets(item, [...path, index], report));
   else if (isMap(tree))

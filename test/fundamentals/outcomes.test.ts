@@ -41,6 +41,15 @@ const DEVICES = {
   relay: { state: { count: 0 }, actions: { pulse: { counts: 'count' } }, onSend: { losesReply: true } },
   halves: { state: { power: 'off', temperature: 20 }, fields: { temperature: { ignores: true } } },
   unplugged: { state: { temperature: 20 }, port: 0, down: true },
+  dimmer: { state: { power: 'on', level: 10 }, actions: { press: { toggles: { power: ['off', 'on'] } } } },
+  'stuck-lock': {
+    state: { power: 'on', jammed: true },
+    actions: { press: { toggles: { power: ['off', 'on'] } } },
+  },
+  confirmed: {
+    state: { power: 'on', contact: 'on' },
+    actions: { press: { toggles: { power: ['off', 'on'] } } },
+  },
   jammed: {
     state: { lock: 'unlocked', jammed: false },
     fields: { lock: { also: { locked: { jammed: true } } } },
@@ -76,6 +85,13 @@ devices:
   gate: { connection: sim, send: { request: POST /devices/gate/press, kind: toggle }, read: GET /devices/gate, fields: { door: { type: enum, values: [open, closed] } } }
   relay: { connection: sim, send: { request: POST /devices/relay/pulse, kind: pulse }, read: GET /devices/relay, fields: { pulse: { type: action, confirm: body.count > $before.body.count } } }
   halves: { profile: thermostat, with: { id: halves }, fields: { power: onoff } }
+  dimmer:
+    connection: sim
+    send: [{ for: power, request: POST /devices/dimmer/press, kind: toggle }, { for: level, request: PUT /devices/dimmer }]
+    read: GET /devices/dimmer
+    fields: { power: onoff, level: percent }
+  stuck-lock: { connection: sim, send: { request: POST /devices/stuck-lock/press, kind: toggle }, read: GET /devices/stuck-lock, faults: { jammed: body.jammed = true }, fields: { power: onoff } }
+  confirmed: { connection: sim, send: { request: POST /devices/confirmed/press, kind: toggle }, read: GET /devices/confirmed, fields: { power: { type: onoff, confirm: body.contact = $desired.power } } }
   unplugged: { connection: nowhere, send: PUT /heater, read: GET /heater, deliver: { within: 4s }, fields: { temperature: { type: celsius, min: 5, max: 30 } } }
   jammed: { connection: sim, send: PUT /devices/jammed, read: GET /devices/jammed, faults: { jammed: body.jammed = true }, fields: { lock: { type: enum, values: [locked, unlocked] } } }
   guarded: { profile: thermostat, with: { id: heater } }
@@ -152,6 +168,28 @@ describe('a command ends', { concurrency: true }, () => {
   it('unchanged: after as many sends as the catalogue allows', async () => {
     const { outcome, sent, seen } = await outcomeOf('stubborn', { temperature: 26 });
     assert.deepEqual([outcome, sent, seen], ['unchanged', 3, 3]);
+  });
+
+  it('already: a toggle is not sent to a device that is as asked, which would undo it; only the rest is', async () => {
+    const { outcome, seen, result } = await outcomeOf('dimmer', { power: 'on', level: 50 });
+    assert.deepEqual([outcome, seen, result.fields['power']?.observed?.value], ['verified', 1, 'on']);
+    const sent = (await readback.admin('GET', '/devices/dimmer')).received.filter(
+      ({ purpose }) => purpose === 'send',
+    );
+    assert.deepEqual(
+      sent.map(({ method }) => method),
+      ['PUT'],
+    );
+  });
+
+  it('different: a toggle is not sent where the value is right and a fault is raised', async () => {
+    const { outcome, seen, result } = await outcomeOf('stuck-lock', { power: 'on' });
+    assert.deepEqual([outcome, seen, result.fields['power']?.verdict], ['different', 0, 'fault']);
+  });
+
+  it('already: a confirmation that compares with what is asked holds before anything is sent', async () => {
+    const { outcome, seen } = await outcomeOf('confirmed', { power: 'on' });
+    assert.deepEqual([outcome, seen], ['already', 0]);
   });
 
   it('different: it stopped at another value, and is not sent again', async () => {

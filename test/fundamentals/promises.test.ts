@@ -190,6 +190,10 @@ describe('Readback', { concurrency: 6 }, () => {
     assert.equal(anyway.kind, 'started');
     await readback.ended(anyway.commandId);
     assert.equal(await sends('gate'), 2);
+    // The same words again, as a harness repeats them: the resend has ended unsafely itself.
+    const repeated = await readback.commands.submit({ ...call, resendOf: first.commandId });
+    assert.deepEqual(repeated, { kind: 'repeatRefused', commandId: anyway.commandId });
+    assert.equal(await sends('gate'), 2);
   });
 
   it('sends nothing before the approval, and then does as approved', async () => {

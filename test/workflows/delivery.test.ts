@@ -447,6 +447,7 @@ function playFrom(script: Script) {
       const status = STATUS[reply];
       return {
         class: reply === 'soft' ? 'maybe' : reply,
+        acknowledged: reply === 'soft' || reply === 'accepted' || reply === 'already',
         at: Date.now(),
         reply: status === undefined ? null : { status, body: '' },
         detail: status === undefined ? 'no reply' : `HTTP ${status}`,
@@ -509,6 +510,8 @@ function lookFor({ steps = [SET], maxSends = 1, asleep = false, wake = null }: S
       lagReason: null,
       maxSends,
     },
+    readWithinMs: 30_000,
+    definitionDigest: 'definition',
     objection: null,
     asleep,
     wake,

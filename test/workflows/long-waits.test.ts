@@ -65,6 +65,8 @@ const look: Look = {
     lagReason: null,
     maxSends: 1,
   },
+  readWithinMs: 30_000,
+  definitionDigest: 'definition',
   objection: null,
   asleep: false,
   wake: null,
@@ -72,6 +74,7 @@ const look: Look = {
 
 const reply = (result: Partial<SendResult>): SendResult => ({
   class: 'accepted',
+  acknowledged: true,
   at: 0,
   reply: { status: 200, body: 'ok' },
   detail: 'HTTP 200',
@@ -177,7 +180,7 @@ describe('in skipped time', () => {
 
   it('a device that is not reached for three days is undelivered then, after fewer than 2,000 events', async () => {
     const { result, sends, events, hours } = await carryOut({
-      send: async () => reply({ class: 'unreached', reply: null, detail: 'connection refused' }),
+      send: async () => reply({ class: 'unreached', acknowledged: false, reply: null, detail: 'connection refused' }),
     });
     assert.equal(result.outcome, 'undelivered');
     assert.ok(hours > 70 && hours < 72.1, `${hours} h`);
