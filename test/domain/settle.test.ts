@@ -275,6 +275,20 @@ describe('an API that lets nothing be read for a while', () => {
     assert.deepEqual([verdict, reads], ['verified', 2]);
   });
 
+  it('also keeps the window of a value that could be read only after the deadline', () => {
+    const answers = [
+      (at: number) => sample(at + 6000, 'temperature', 26),
+      (at: number) => limited(at + 2000, 1000),
+      (at: number) => sample(at, 'temperature', 26),
+      (at: number) => limited(at + 2000, 1000),
+      (at: number) => sample(at, 'temperature', 26),
+    ];
+    const { verdict } = readOn(sample(SENT_AT + 1000, 'temperature', null, { trouble: 'no reply' }), (at) =>
+      (answers.shift() ?? ((when: number) => sample(when, 'temperature', 26)))(at),
+    );
+    assert.equal(verdict, 'verified');
+  });
+
   it('is no reading: what was moving when it was last read is not verified by it', () => {
     let story = emptyStory;
     for (const second of [1, 2, 3, 4])
