@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { addApprovals } from './approvals.ts';
 import { addApprovers } from './approvers.ts';
+import { addAudit } from './audit.ts';
 import { addCommands } from './commands.ts';
 import { addDevices } from './devices.ts';
 import { addDoctor } from './doctor.ts';
@@ -24,8 +25,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     .configureHelp({ sortOptions: false })
     .exitOverride()
     .addHelpText('after', HELP);
-  for (const add of [addUp, addSend, addDevices, addCommands, addApprovals, addApprovers, addDoctor])
-    add(program);
+  for (const add of [addUp, addSend, addDevices, addCommands, addApprovals, addApprovers]) add(program);
+  for (const add of [addAudit, addDoctor]) add(program);
   for (const add of [addServe, addWorker, addStdio, addSimulator]) add(program);
   prepareEnvironment(process.env);
   try {

@@ -1,6 +1,6 @@
 /** The `Commands` that a command of the command line works with. */
 import type { Command } from 'commander';
-import type { Commands } from '../commands/commands.ts';
+import type { TemporalCommands } from '../commands/temporal-commands.ts';
 import type { Catalogue } from '../domain/catalogue/definition.ts';
 import type { Caller } from '../domain/command.ts';
 import type { EngineFlags } from './flags.ts';
@@ -10,7 +10,7 @@ import { type Engine, findEngine } from './running-up.ts';
 export const VIEWER = { kind: 'operator' } as const;
 
 export interface OpenCommands {
-  readonly commands: Commands;
+  readonly commands: TemporalCommands;
   readonly engine: Engine;
   readonly catalogue: Catalogue;
   /** null unless asked for with `decides`. */

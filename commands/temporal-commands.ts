@@ -6,6 +6,7 @@ import { nearest } from '../domain/nearest.ts';
 import { SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../workflows/messages.ts';
 import { answerQuestions } from './answer.ts';
 import { decide, pendingApprovals } from './approvals.ts';
+import { type AuditExport, type AuditOptions, auditExport } from './audit.ts';
 import {
   type CommandSnapshot,
   type Commands,
@@ -16,6 +17,7 @@ import {
 import { ask, demand } from './engine.ts';
 import { changes, follow } from './follow.ts';
 import { createKnownCommands } from './known-commands.ts';
+import { quotedInQuery } from './query.ts';
 import { dryRun, readState } from './reads.ts';
 import { retentionOf } from './set-up.ts';
 import { listedSnapshot, snapshotOf } from './snapshot.ts';
@@ -33,6 +35,8 @@ export interface TemporalCommandsOptions {
 }
 
 export interface TemporalCommands extends Commands {
+  /** What was done with everybody's commands, for those who have to prove it. Throws `InputError` for an empty range. */
+  audit(options: AuditOptions): Promise<AuditExport>;
   close(): Promise<void>;
 }
 
@@ -105,6 +109,7 @@ export async function createTemporalCommands({
       await readState(client, catalogue(), device, withReplies),
     dryRun: async (submission) => await dryRun(client, catalogue(), submission),
     devices: (query) => deviceSummaries(catalogue(), query),
+    audit: async (options) => await auditExport(client, await retentionMs(), options),
     close: () => connection.close(),
   };
 }
@@ -146,8 +151,8 @@ function listQuery(
 ): string {
   const conditions = [`WorkflowType = "${WORKFLOW_TYPE.deviceCommand}"`];
   if (viewer.kind === 'owner')
-    conditions.push(`${SEARCH_ATTRIBUTE.owner.name} = "${escape(viewer.subject)}"`);
-  if (device !== undefined) conditions.push(`${SEARCH_ATTRIBUTE.device.name} = "${escape(device)}"`);
+    conditions.push(`${SEARCH_ATTRIBUTE.owner.name} = ${quotedInQuery(viewer.subject)}`);
+  if (device !== undefined) conditions.push(`${SEARCH_ATTRIBUTE.device.name} = ${quotedInQuery(device)}`);
   if (openOnly) conditions.push('ExecutionStatus = "Running"');
   if (notPending) {
     const { name } = SEARCH_ATTRIBUTE.approval;
@@ -155,9 +160,6 @@ function listQuery(
   }
   return conditions.join(' AND ');
 }
-
-/** A value inside a visibility query can't end its own quotes. */
-const escape = (text: string): string => text.replace(/["\\]/g, (character) => `\\${character}`);
 
 /** Matches id, name, alias, area and tag, loosely: this only lists, it never sends. */
 function deviceSummaries({ devices }: Catalogue, query: string | undefined): DeviceSummary[] {

@@ -1,8 +1,5 @@
 /** What happened to a command, in order, from its workflow's history. */
 import type { Client } from '@temporalio/client';
-import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import { optionalTsToMs } from '@temporalio/common/lib/time.js';
-import type { temporal } from '@temporalio/proto';
 import type { CommandView } from '../domain/command.ts';
 import type { SendResult } from '../domain/exchange.ts';
 import {
@@ -14,19 +11,13 @@ import {
 } from '../workflows/messages.ts';
 import type { TimelineEntry } from './commands.ts';
 import { ask } from './engine.ts';
-
-type Event = temporal.api.history.v1.IHistoryEvent;
-type Payloads = temporal.api.common.v1.IPayloads | null | undefined;
-type Decode = <T>(payloads: Payloads) => Promise<T | undefined>;
+import { type Decode, decoderOf, type HistoryEvent, timeOf } from './history.ts';
 
 /** undefined: no such workflow, or past retention. */
 export async function timelineOf(client: Client, commandId: string): Promise<TimelineEntry[] | undefined> {
   const history = await ask(() => client.workflow.getHandle(commandId).fetchHistory());
   if (history === undefined) return undefined;
-  const decode: Decode = async <T>(payloads: Payloads) =>
-    (await decodeArrayFromPayloads(client.options.loadedDataConverter, payloads?.payloads))[0] as
-      | T
-      | undefined;
+  const decode = decoderOf(client);
   const timeline: TimelineEntry[] = [];
   /** By the number of the event that began it: index of its entry. */
   const begun = new Map<string, number>();
@@ -39,12 +30,12 @@ export async function timelineOf(client: Client, commandId: string): Promise<Tim
 
 /** A new entry, or null where the event adds nothing or completes an earlier entry. */
 async function entryOf(
-  event: Event,
+  event: HistoryEvent,
   timeline: TimelineEntry[],
   begun: Map<string, number>,
   decode: Decode,
 ): Promise<TimelineEntry | null> {
-  const at = optionalTsToMs(event.eventTime) ?? 0;
+  const at = timeOf(event);
   const complete = (began: unknown, change: (entry: TimelineEntry) => TimelineEntry): null => {
     const index = begun.get(String(began));
     const entry = index === undefined ? undefined : timeline[index];

@@ -9,6 +9,8 @@ export interface Caller {
   readonly client: string | null;
   readonly transport: 'http' | 'stdio' | 'cli' | 'console' | 'batch';
   readonly unattended: boolean;
+  /** Of the trace that the request belongs to, as the client gave it; absent: none. */
+  readonly traceId?: string;
 }
 
 /** What starts a command workflow. Everything in it was validated against the catalogue. */
