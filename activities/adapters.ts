@@ -1,5 +1,6 @@
 /** One adapter a connection, shared by all of its devices: they share its budget as well. */
 import type { Catalogue, Connection, DeviceDefinition } from '../domain/catalogue/definition.ts';
+import { unsupported } from '../domain/catalogue/support.ts';
 import type { DeviceAdapter, OpenAdapters } from './adapter.ts';
 import { homeAssistantAdapter } from './home-assistant.ts';
 import { httpAdapter } from './http.ts';
@@ -7,11 +8,11 @@ import { mqttAdapter } from './mqtt.ts';
 
 /**
  * Opens the connections that devices of the catalogue use. Throws, with one line for each connection that can't be used
- * and the devices that need it, before anything is sent to any of them.
+ * and the devices that need it, and one for whatever else of a device can't be done yet, before anything is sent to any.
  */
 export function createAdapters(catalogue: Catalogue): OpenAdapters {
   const adapters = new Map<string, DeviceAdapter>();
-  const problems: string[] = [];
+  const problems = Object.values(catalogue.devices).flatMap(unsupported);
   for (const [name, devices] of devicesByConnection(catalogue)) {
     try {
       adapters.set(name, open(catalogue, name));

@@ -52,8 +52,6 @@ const PARTS_OF_LATER_KEYS = new Set([
   'clientSecret',
   'refreshToken',
   'scope',
-  'until',
-  'atMost',
 ]);
 
 function collectKeys(schema: unknown, names: Set<string>): void {
