@@ -3,7 +3,7 @@ import { type Logger, pino } from 'pino';
 import { EXIT, tellFailure } from './failure.ts';
 
 /** Work in hand gets this long to be recorded; then the process ends all the same. */
-const STOP_WITHIN_MS = 45_000;
+export const STOP_WITHIN_MS = 45_000;
 /** With `up` gone its Temporal is gone too: there is nobody left to record anything to. */
 const STOP_WITHOUT_UP_WITHIN_MS = 2_000;
 
