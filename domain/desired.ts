@@ -71,7 +71,7 @@ type Asked =
 
 function objectOf(device: DeviceDefinition, input: unknown): Asked {
   if (typeof input === 'string') return objectOfText(device, input);
-  if (input === null || typeof input !== 'object' || Array.isArray(input)) {
+  if (!isObject(input)) {
     const problem = `desired is ${quoted(input)}, not an object of fields to values. Nothing was sent. Send e.g. ${example(device)}.`;
     return { ok: false, problem };
   }
@@ -85,20 +85,39 @@ function objectOfText(device: DeviceDefinition, text: string): Asked {
       problem: `desired is a text of ${text.length} characters; at most ${MAX_JSON_LENGTH} are read. Nothing was sent.`,
     };
   }
-  try {
-    const parsed: unknown = JSON.parse(text);
-    if (parsed !== null && typeof parsed === 'object' && !Array.isArray(parsed)) {
-      return {
-        ok: true,
-        entries: Object.entries(parsed),
-        coerced: ['desired was given as JSON text and was read as an object'],
-      };
-    }
-  } catch {
-    // Said below: whatever it was, it is no object.
+  const written = objectIn(text);
+  if (written !== null) {
+    return {
+      ok: true,
+      entries: Object.entries(written),
+      coerced: ['desired was given as JSON text and was read as an object'],
+    };
   }
   const problem = `desired is ${quoted(text)}, not an object of fields to values. Nothing was sent. Send e.g. ${example(device)}.`;
   return { ok: false, problem };
+}
+
+/** null: whatever the text is, it is no object. */
+function objectIn(text: string): object | null {
+  if (text.length > MAX_JSON_LENGTH) return null;
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return isObject(parsed) ? parsed : null;
+  } catch {
+    return null;
+  }
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What a caller sent as `desired`, with fields that were given later. What is no object stays what it is, and so is refused. */
+export function withFields(input: unknown, fields: Readonly<Record<string, unknown>>): unknown {
+  if (Object.keys(fields).length === 0) return input;
+  if (isObject(input)) return { ...input, ...fields };
+  const written = typeof input === 'string' ? objectIn(input) : null;
+  // As a text again, so that the caller is told of that.
+  return written === null ? input : JSON.stringify({ ...written, ...fields });
 }
 
 function parseField(device: DeviceDefinition, name: string, raw: unknown): ParsedValue {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { InputError, type Submission } from '../../commands/commands.ts';
+import { withFields } from '../../domain/desired.ts';
 import { canAskInCall, wayToAsk } from '../approval-request.ts';
 import type { Reply } from '../asking.ts';
 import { callerOf } from '../caller.ts';
-import { isJsonObject } from '../json-object.ts';
 import type { McpOptions } from '../options.ts';
 import { invalidRequestState } from '../request-state.ts';
 import type { Call } from '../waiting.ts';
@@ -62,7 +62,7 @@ export function setDeviceState(parts: CommandParts): Tool {
       const submission: Submission = {
         device,
         ...rest,
-        desired: withValues(unwrapped(desired), given ?? {}),
+        desired: withFields(desired, given ?? {}),
         caller: callerOf(call.requester),
         requesterCanAnswer: wayToAsk(call.requester, options) !== 'queue',
       };
@@ -100,23 +100,4 @@ function stateOf({ reply, requester }: Call, options: McpOptions): Asked | null 
   // Signed by us, but by another version.
   if (!state.success) throw invalidRequestState();
   return { state: state.data, reply };
-}
-
-/** A `desired` that is no object is told what it must be, as ever. */
-function withValues(desired: unknown, given: Readonly<Record<string, unknown>>): unknown {
-  return isJsonObject(desired) ? { ...desired, ...given } : desired;
-}
-
-/** Some hosts hand nested objects over as JSON text. */
-function unwrapped(desired: unknown): unknown {
-  if (typeof desired !== 'string') return desired;
-  try {
-    const parsed: unknown = JSON.parse(desired);
-    if (isJsonObject(parsed)) return parsed;
-  } catch {
-    // Falls through to the one error for everything that isn't an object.
-  }
-  throw new InputError(
-    `desired must be an object of fields and their values, e.g. ${EXAMPLE}. ${NOTHING_SENT}`,
-  );
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { DeviceDefinition } from '../../domain/catalogue/definition.ts';
-import { parseDesired } from '../../domain/desired.ts';
+import { parseDesired, withFields } from '../../domain/desired.ts';
 import { celsius, choice, device, field, onoff, percent } from './definitions.ts';
 
 const mode = choice('mode', { cool: 'cooling', heat: 'heating', fan_only: 'fanOnly' });
@@ -38,6 +38,18 @@ describe('what a caller asks for', () => {
     assert.deepEqual(parsed.desired, { temperature: 26 });
     assert.equal(parsed.coerced.length, 2);
     assert.match(parsed.coerced.join('\n'), /JSON text[\s\S]*temperature: "26" was taken as 26/);
+  });
+
+  it('takes fields that are given later, as the object or the JSON text that it is', () => {
+    const later = { temperature: 26 };
+    assert.deepEqual(accepted(ac, withFields({ power: 'on' }, later)).desired, {
+      power: 'on',
+      temperature: 26,
+    });
+    const parsed = accepted(ac, withFields('{"power": "on"}', later));
+    assert.deepEqual(parsed.desired, { power: 'on', temperature: 26 });
+    assert.match(parsed.coerced.join(), /JSON text/);
+    for (const input of ['warm', '[1]', [1], 7, null]) assert.deepEqual(withFields(input, later), input);
   });
 
   it('is normalised to our words from other case, truth values and the device’s own words', () => {

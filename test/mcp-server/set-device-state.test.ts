@@ -141,7 +141,7 @@ describe('set_device_state', () => {
       'structuredContent'
     ];
     assert.deepEqual(requested, desired);
-    assert.match(message, /^Understood: .*temperature/);
+    assert.match(message, /^Understood: desired was given as JSON text .*temperature: "[\d.]+" was taken as/);
   });
 
   it('names in an error what is wrong and what is allowed, and starts nothing', async () => {
@@ -153,8 +153,11 @@ describe('set_device_state', () => {
       [{ ...good, device: 7 }, /device is not valid/],
       [{ device: 'bedroom-ac' }, /desired is missing.*\{"temperature": 22\}/],
       [{ ...good, desired: {} }, /temperature/],
-      [{ ...good, desired: 'warm' }, /desired must be an object.*\{"temperature": 22\}/],
-      [{ ...good, desired: '[1]' }, /desired must be an object/],
+      [
+        { ...good, desired: 'warm' },
+        /desired is "warm", not an object.*Nothing was sent.*\{"temperature":35\}/,
+      ],
+      [{ ...good, desired: '[1]' }, /desired is "\[1\]", not an object/],
       [{ ...good, desired: [26] }, /desired/],
       [{ ...good, desired: { temperature: 'warm' } }, /temperature.*"warm"/],
       [{ ...good, desired: { temperature: 82 } }, /temperature 82 is outside 5–35 °C/],
