@@ -24,7 +24,8 @@ export interface MqttBroker {
 export function openBroker(connection: Connection): MqttBroker {
   const endpoint = endpointOf(connection);
   let protocolVersion: 5 | 4 = 5;
-  let dialled: { readonly result: Promise<Dialled>; readonly at: number } | null = null;
+  let dialling: Promise<Dialled> | null = null;
+  let last: { readonly result: Dialled; readonly at: number } | null = null;
   let closed = false;
 
   async function dialOnce(): Promise<Dialled> {
@@ -35,17 +36,17 @@ export function openBroker(connection: Connection): MqttBroker {
   }
 
   async function session(): Promise<Dialled> {
-    for (;;) {
-      if (closed) return { kind: 'down', why: 'Readback is stopping', signedOut: false, tooNew: false };
-      const present = dialled;
-      const result = await present?.result;
-      if (present !== dialled) continue;
-      if (result?.kind === 'up' && result.session.ended() === null) return result;
-      const pauseMs =
-        result?.kind === 'down' && result.signedOut ? SIGN_IN_AGAIN_AFTER_MS : DIAL_AGAIN_AFTER_MS;
-      if (present != null && result !== undefined && Date.now() < present.at + pauseMs) return downOf(result);
-      dialled = { result: dialOnce(), at: Date.now() };
+    if (closed) return { kind: 'down', why: 'Readback is stopping', signedOut: false, tooNew: false };
+    if (dialling === null) {
+      if (last?.result.kind === 'up' && last.result.session.ended() === null) return last.result;
+      if (last !== null && Date.now() < last.at + pauseAfter(last.result)) return downOf(last.result);
+      dialling = dialOnce().then((result) => {
+        last = { result, at: Date.now() };
+        dialling = null;
+        return result;
+      });
     }
+    return await dialling;
   }
 
   return {
@@ -54,11 +55,14 @@ export function openBroker(connection: Connection): MqttBroker {
     session: (signal) => unlessAborted(session(), signal),
     async close() {
       closed = true;
-      const result = await dialled?.result;
+      const result = (await dialling) ?? last?.result;
       if (result?.kind === 'up') await result.session.close();
     },
   };
 }
+
+const pauseAfter = (result: Dialled): number =>
+  result.kind === 'down' && result.signedOut ? SIGN_IN_AGAIN_AFTER_MS : DIAL_AGAIN_AFTER_MS;
 
 function downOf(result: Dialled): Dialled {
   if (result.kind === 'down') return result;

@@ -18,6 +18,19 @@ describe('a broker', () => {
     await close(open('desk'));
   });
 
+  it('that takes the connection and says nothing is waited for once', async () => {
+    const server = createServer((socket) => void socket.on('error', () => undefined)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const open = await devicesOn(`mqtt://127.0.0.1:${port}`);
+    const startedAt = Date.now();
+    const { sample } = await open('desk').read();
+    assert.equal(sample.trouble, `no answer from a broker at 127.0.0.1:${port} within 1 s`);
+    assert.ok(Date.now() - startedAt < 2_000);
+    await close(open('desk'));
+    server.close();
+  });
+
   it('that does not know the password is told so once, not with every read', async () => {
     const broker = await startMosquitto();
     const open = await devicesOn(broker.url, '', { username: 'readback', password: 'wrong horse' });
@@ -100,6 +113,20 @@ describe('a broker of version 3.1.1', () => {
     broker.stop();
   });
 
+  it('that ends the connection instead of acknowledging gets the message no second time', async () => {
+    const broker = await startOldBroker({ acknowledges: false });
+    const open = await devicesOn(broker.url);
+    const sent = await open('fan').send({ power: 'on' });
+    assert.deepEqual([sent.class, sent.acknowledged], ['lost', false]);
+    await sleep(1_200);
+    await open('fan').read();
+    await sleep(300);
+    assert.deepEqual(broker.published, ['plain/fan/set on']);
+    assert.ok(broker.versions.length >= 3, 'it was connected to again');
+    await close(open('fan'));
+    broker.stop();
+  });
+
   it('may grant no subscription, and then nothing is read', async () => {
     const broker = await startOldBroker({ grants: 0x80 });
     const open = await devicesOn(broker.url);
@@ -125,15 +152,18 @@ interface OldBroker {
   readonly url: string;
   /** Versions of the protocol in which it was spoken to. */
   readonly versions: readonly number[];
+  /** Topic and payload of each message. */
+  readonly published: readonly string[];
   stop(): void;
 }
 
 /**
  * The least that a broker of version 3.1.1 says: it doesn't know version 5, and acknowledges everything else. `grants`: its
- * answer to a subscription; `stored`: length of a retained message, of which it goes on sending zeros.
+ * answer to a subscription; without `acknowledges` a message ends the connection; `stored`: length of a retained message, of which it goes on sending zeros.
  */
-async function startOldBroker({ grants = 1, stored = 0 } = {}): Promise<OldBroker> {
+async function startOldBroker({ grants = 1, stored = 0, acknowledges = true } = {}): Promise<OldBroker> {
   const versions: number[] = [];
+  const published: string[] = [];
   const answer = (socket: Socket, packet: Buffer): void => {
     const kind = (packet[0] ?? 0) >> 4;
     if (kind === 1) {
@@ -143,7 +173,9 @@ async function startOldBroker({ grants = 1, stored = 0 } = {}): Promise<OldBroke
     }
     if (kind === 3) {
       const after = 4 + packet.readUInt16BE(2);
-      socket.write(Buffer.from([0x40, 2, ...packet.subarray(after, after + 2)]));
+      published.push(`${packet.toString('utf8', 4, after)} ${packet.toString('utf8', after + 2)}`);
+      if (acknowledges) socket.write(Buffer.from([0x40, 2, ...packet.subarray(after, after + 2)]));
+      else socket.destroy();
     }
     if (kind === 8) {
       socket.write(Buffer.from([0x90, 3, ...packet.subarray(2, 4), grants]));
@@ -159,7 +191,7 @@ async function startOldBroker({ grants = 1, stored = 0 } = {}): Promise<OldBroke
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  return { url: `mqtt://127.0.0.1:${port}`, versions, stop: () => server.close() };
+  return { url: `mqtt://127.0.0.1:${port}`, versions, published, stop: () => server.close() };
 }
 
 /** The packets in what came, as long as each is shorter than 128 bytes. */
