@@ -1,73 +1,13 @@
-/**
- * How a command ends for every way in which its sends and readbacks can go: the real workflow, with activities that
- * answer from a script, in skipped time.
- */
+/** How a command ends for every way in which its sends and readbacks can go. */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { ApplicationFailure } from '@temporalio/common';
-import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
-import fc from 'fast-check';
-import type { CommandRequest, CommandResult } from '../../domain/command.ts';
-import type { SendClass, SendResult } from '../../domain/exchange.ts';
-import type { Outcome, Verdict } from '../../domain/outcome.ts';
-import type { FieldVerdict } from '../../domain/settle.ts';
-import { bundleWorkflows } from '../../worker/worker.ts';
+import type { Outcome } from '../../domain/outcome.ts';
 import {
-  type Activities,
-  type Look,
-  type StepPlan,
-  TASK_QUEUE,
-  TURNS_TASK_QUEUE,
-  WORKFLOW_TYPE,
-} from '../../workflows/messages.ts';
-import { startTimeSkippingTemporal } from '../time-skipping.ts';
-
-/** `died`: the worker dies while it sends. `maybe` is a 503; `soft` a 200 whose body doubts itself. */
-type Reply = SendClass | 'soft' | 'died';
-
-interface Script {
-  readonly steps?: readonly Partial<StepPlan>[];
-  readonly maxSends?: number;
-  /** One a send, in order; the last one again and again. */
-  readonly replies: readonly Reply[];
-  /** One a readback, in order, for every field that it judges; the last one again and again. */
-  readonly verdicts?: readonly Verdict[];
-  /** Looked at again, everything reads as asked. */
-  readonly soAlready?: boolean;
-  /** The look finds the device asleep. */
-  readonly asleep?: boolean;
-  readonly wake?: Look['wake'];
-  /** Whether a wake works, one each; the last one again and again. */
-  readonly wakes?: readonly boolean[];
-}
-
-interface Played {
-  readonly result: CommandResult;
-  readonly verdicts: Readonly<Record<string, Verdict>>;
-  /** Every attempt, also those that reached nothing. */
-  readonly attempts: readonly Reply[];
-  /** Idempotency keys of the attempts. */
-  readonly keys: readonly string[];
-  readonly counted: number;
-  readonly wakes: number;
-  readonly reads: readonly (readonly string[])[];
-}
-
-/** What reached the device, or may have. */
-const REACHING: readonly Reply[] = ['accepted', 'already', 'maybe', 'soft', 'refused', 'lost', 'died'];
-const STATUS: Partial<Record<Reply, number>> = {
-  accepted: 200,
-  soft: 200,
-  already: 400,
-  maybe: 503,
-  refused: 400,
-  limited: 429,
-  signedOut: 401,
-  asleep: 408,
-};
-const DELIVER_WITHIN_MS = 10 * 60_000;
+  type Played,
+  type Script,
+  type ScriptedCommands,
+  startScriptedCommands,
+} from './scripted-command.ts';
 
 const SET = { kind: 'set', repeatable: false } as const;
 const REPEATABLE = { kind: 'set', repeatable: true } as const;
@@ -78,61 +18,13 @@ const SENT_ONLY = {
 } as const;
 
 describe('a command', () => {
-  let temporal: TestWorkflowEnvironment;
-  let stop: () => Promise<void>;
-  const plays = new Map<string, ReturnType<typeof playFrom>>();
-
+  let commands: ScriptedCommands;
   before(async () => {
-    const logger = new DefaultLogger('ERROR');
-    Runtime.install({ logger });
-    const [environment, workflowBundle] = await Promise.all([
-      startTimeSkippingTemporal(),
-      bundleWorkflows(logger),
-    ]);
-    temporal = environment;
-    const of = ({ request }: { readonly request: CommandRequest }) => {
-      const play = plays.get(request.device);
-      assert.ok(play);
-      return play;
-    };
-    const activities: Partial<Activities> = {
-      takeTurn: async (input) => ({ kind: 'ready', look: of(input).look }),
-      send: async (input) => of(input).send(input.idempotencyKey),
-      settle: async (input) => of(input).settle(input.fields),
-      lookAgain: async (input) => of(input).lookAgain(),
-      wake: async (input) => of(input).wake(),
-    };
-    const shared = { connection: environment.nativeConnection, activities };
-    const workers = [
-      await Worker.create({ ...shared, taskQueue: TASK_QUEUE, workflowBundle }),
-      await Worker.create({ ...shared, taskQueue: TURNS_TASK_QUEUE }),
-    ];
-    const running = workers.map((worker) => worker.run());
-    stop = async () => {
-      for (const worker of workers) worker.shutdown();
-      await Promise.all(running);
-      await environment.teardown();
-    };
+    commands = await startScriptedCommands();
   });
-  after(() => stop());
+  after(() => commands.stop());
 
-  async function play(script: Script): Promise<Played> {
-    const id = randomUUID();
-    const played = playFrom(script);
-    plays.set(id, played);
-    const result = (await temporal.client.workflow.execute(WORKFLOW_TYPE.deviceCommand, {
-      workflowId: id,
-      taskQueue: TASK_QUEUE,
-      args: [requestFor(id, played.look)],
-    })) as CommandResult;
-    const description = await temporal.client.workflow.getHandle(id).describe();
-    const view = description.memo?.['readback'] as { readonly sent: { readonly count: number } };
-    const verdicts = Object.entries(result.fields).map(([name, field]): [string, Verdict] => [
-      name,
-      field.verdict,
-    ]);
-    return { result, verdicts: Object.fromEntries(verdicts), counted: view.sent.count, ...played.seen() };
-  }
+  const play = (script: Script): Promise<Played> => commands.play(script);
 
   type Row = readonly [
     name: string,
@@ -193,7 +85,11 @@ describe('a command', () => {
       ['unchanged', 1, 1, false],
     ],
     ['refused', { replies: ['refused'] }, ['refused', 1, 1, true]],
-    ['refused since it is so already', { replies: ['refused'], soAlready: true }, ['already', 1, 1, true]],
+    [
+      'refused since it is so already',
+      { replies: ['refused'], soAlready: true, unseen: true },
+      ['already', 1, 1, true],
+    ],
     [
       'called so already, and verified',
       { replies: ['already'], verdicts: ['verified'] },
@@ -338,199 +234,4 @@ describe('a command', () => {
     assert.deepEqual([result.outcome, wakes], ['undelivered', 1]);
     assert.ok(attempts.length > 3 && attempts.length < 12, `${attempts.length} attempts`);
   });
-
-  it('never sends twice what may not be repeated, and never claims more than was read, whatever is answered', async () => {
-    const reply = fc.constantFrom<Reply>(
-      'accepted',
-      'already',
-      'maybe',
-      'soft',
-      'refused',
-      'limited',
-      'asleep',
-      'signedOut',
-      'unreached',
-      'lost',
-      'died',
-    );
-    const verdict = fc.constantFrom<Verdict>(
-      'verified',
-      'unchanged',
-      'different',
-      'unsettled',
-      'unreadable',
-      'superseded',
-      'fault',
-      'notApplicable',
-    );
-    const script = fc.record({
-      steps: fc.array(
-        fc.record({
-          kind: fc.constantFrom('set', 'toggle', 'pulse'),
-          repeatable: fc.boolean(),
-          // biome-ignore lint/suspicious/noThenProperty: the catalogue's own word
-          then: fc.constantFrom({ kind: 'verify' as const }, { kind: 'sent' as const }),
-        }),
-        { minLength: 1, maxLength: 2 },
-      ),
-      maxSends: fc.integer({ min: 1, max: 3 }),
-      replies: fc.array(reply, { minLength: 1, maxLength: 6 }),
-      verdicts: fc.array(verdict, { minLength: 1, maxLength: 4 }),
-      soAlready: fc.boolean(),
-      wake: fc.option(fc.record({ atMost: fc.integer({ min: 1, max: 2 }), withinMs: fc.constant(90_000) })),
-      wakes: fc.array(fc.boolean(), { minLength: 1, maxLength: 3 }),
-    });
-    await fc.assert(
-      fc.asyncProperty(script, async ({ steps, ...rest }) => {
-        // As the catalogue is checked: only a set may be repeatable.
-        const sane = steps.map((step) => ({ ...step, repeatable: step.repeatable && step.kind === 'set' }));
-        assertHonest({ ...rest, steps: sane }, await play({ ...rest, steps: sane }));
-      }),
-      { numRuns: 60, endOnFailure: true },
-    );
-  });
 });
-
-function assertHonest(
-  script: Script,
-  { result, verdicts, attempts, keys, counted, wakes, reads }: Played,
-): void {
-  const reached = keys.filter((_, index) => REACHING.includes(attempts[index] ?? 'unreached'));
-  for (const [index, step] of (script.steps ?? []).entries()) {
-    const ofStep = reached.filter((key) => key.split(':')[1] === String(index));
-    assert.ok(
-      ofStep.length <= (step.repeatable ? (script.maxSends ?? 1) : 1),
-      `step ${index}: ${ofStep.join(' ')}`,
-    );
-  }
-  assert.equal(counted, reached.length);
-  assert.ok(wakes <= (script.wake?.atMost ?? 0));
-  const { outcome, safeToSendAgain } = result;
-  if (outcome === 'verified') assert.ok(reads.length > 0, 'nobody has read it');
-  if (outcome === 'undelivered') assert.equal(reached.length, 0);
-  if (outcome === 'unverifiable') assert.fail('every field here has a readback');
-  const read = new Set(reads.flat());
-  for (const [field, verdict] of Object.entries(verdicts)) {
-    if (verdict === 'verified') assert.ok(read.has(field), `${field} was never read back`);
-    if (verdict === 'unchanged') assert.ok(reached.length > 0);
-  }
-  const onceOnlyActed = keys.some((key, index) => {
-    const reply = attempts[index] ?? 'unreached';
-    const step = script.steps?.[Number(key.split(':')[1])];
-    return REACHING.includes(reply) && reply !== 'refused' && step?.repeatable !== true;
-  });
-  if (safeToSendAgain && onceOnlyActed)
-    assert.ok(['verified', 'already'].includes(outcome), `${outcome} is called safe to send again`);
-}
-
-/** The activities of one command, as its script says, and what they were asked. */
-function playFrom(script: Script) {
-  const attempts: Reply[] = [];
-  const keys: string[] = [];
-  const reads: (readonly string[])[] = [];
-  let wakes = 0;
-  const look = lookFor(script);
-  const soAlready = () => (script.soAlready === true ? Object.keys(look.readings) : []);
-  const nth = <Item>(items: readonly Item[], index: number): Item => {
-    const item = items[Math.min(index, items.length - 1)];
-    assert.ok(item !== undefined);
-    return item;
-  };
-  return {
-    look,
-    seen: () => ({ attempts, keys, reads, wakes }),
-    send(key: string): SendResult {
-      const reply = nth(script.replies, attempts.length);
-      attempts.push(reply);
-      keys.push(key);
-      if (reply === 'died') throw ApplicationFailure.nonRetryable('the worker died');
-      const status = STATUS[reply];
-      return {
-        class: reply === 'soft' ? 'maybe' : reply,
-        acknowledged: reply === 'soft' || reply === 'accepted' || reply === 'already',
-        at: Date.now(),
-        reply: status === undefined ? null : { status, body: '' },
-        detail: status === undefined ? 'no reply' : `HTTP ${status}`,
-        retryAfterMs: reply === 'limited' ? 30_000 : null,
-        kept: {},
-      };
-    },
-    settle(fields: readonly string[]) {
-      const verdict = nth<Verdict>(script.verdicts ?? ['verified'], reads.length);
-      reads.push(fields);
-      const found: FieldVerdict = { verdict, observed: null, adjusted: false, detail: verdict };
-      return { fields: Object.fromEntries(fields.map((field) => [field, found])), samples: [] };
-    },
-    lookAgain: () => ({
-      at: Date.now(),
-      observed: {},
-      already: soAlready(),
-    }),
-    wake() {
-      wakes += 1;
-      const woken = nth(script.wakes ?? [false], wakes - 1);
-      return {
-        asked: true,
-        look: woken ? { ...look, asleep: false, already: soAlready() } : null,
-        detail: 'HTTP 200',
-        retryAfterMs: null,
-      };
-    },
-  };
-}
-
-function lookFor({ steps = [SET], maxSends = 1, asleep = false, wake = null }: Script): Look {
-  const fields = steps.map((_, index) => `field-${index}`);
-  return {
-    at: 0,
-    readings: Object.fromEntries(fields.map((field) => [field, { kind: 'value', value: 20 }])),
-    deviceAt: null,
-    trouble: null,
-    before: null,
-    previous: Object.fromEntries(fields.map((field) => [field, 20])),
-    already: [],
-    steps: steps.map((step, index) => ({
-      index,
-      fields: [`field-${index}`],
-      kind: 'set',
-      repeatable: false,
-      // biome-ignore lint/suspicious/noThenProperty: the catalogue's own word
-      then: { kind: 'verify' },
-      verifiable: [`field-${index}`],
-      timeoutMs: 10_000,
-      ...step,
-    })),
-    policy: {
-      firstMs: 1000,
-      everyMs: 2000,
-      withinMs: 60_000,
-      stableMs: 2000,
-      reads: 2,
-      lagMs: 0,
-      lagReason: null,
-      maxSends,
-    },
-    readWithinMs: 30_000,
-    definitionDigest: 'definition',
-    objection: null,
-    asleep,
-    wake,
-  };
-}
-
-function requestFor(device: string, look: Look): CommandRequest {
-  return {
-    device,
-    deviceName: 'Device',
-    desired: Object.fromEntries(Object.keys(look.readings).map((field) => [field, 21])),
-    units: {},
-    reason: null,
-    caller: { subject: 'local', client: null, transport: 'http', unattended: false },
-    requestId: null,
-    resendOf: null,
-    contentKey: 'content',
-    definitionDigest: 'definition',
-    deliverWithinMs: DELIVER_WITHIN_MS,
-    requesterCanAnswer: false,
-  };
-}
