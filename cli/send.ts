@@ -47,7 +47,6 @@ async function send(
     reason: flags.reason,
     requestId: flags.requestId,
     resendOf: flags.resendOf,
-    requesterCanAnswer: false,
   };
   const json = flags.json === true;
   if (flags.dryRun) return printDryRun(await commands.dryRun(submission), json);

@@ -15,7 +15,6 @@ export interface Submission {
   readonly reason?: string | undefined;
   readonly requestId?: string | undefined;
   readonly resendOf?: string | undefined;
-  readonly requesterCanAnswer: boolean;
 }
 
 /** How a submission was taken. */

@@ -84,7 +84,6 @@ export function accept(catalogue: Catalogue, submission: Submission): Accepted {
     contentKey: keys.call,
     definitionDigest: device.digest,
     deliverWithinMs: device.deliverWithinMs,
-    requesterCanAnswer: submission.requesterCanAnswer,
   };
   return { device, desired: parsed.desired, coerced: parsed.coerced, request, keys };
 }

@@ -30,8 +30,6 @@ export interface CommandRequest {
   readonly definitionDigest: string;
   /** How long it may take to reach the device at all, from acceptance or approval. */
   readonly deliverWithinMs: number;
-  /** Can the asking client show its user a form for this approval? */
-  readonly requesterCanAnswer: boolean;
 }
 
 export const PHASES = [

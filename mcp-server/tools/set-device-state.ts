@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { InputError, type Submission } from '../../commands/commands.ts';
 import { withFields } from '../../domain/desired.ts';
-import { canAskInCall, wayToAsk } from '../approval-request.ts';
+import { canAskInCall } from '../approval-request.ts';
 import type { Reply } from '../asking.ts';
 import { callerOf } from '../caller.ts';
 import type { McpOptions } from '../options.ts';
@@ -64,7 +64,6 @@ export function setDeviceState(parts: CommandParts): Tool {
         ...rest,
         desired: withFields(desired, given ?? {}),
         caller: callerOf(call.requester),
-        requesterCanAnswer: wayToAsk(call.requester, options) !== 'queue',
       };
       try {
         if (dryRun) return dryRunResult(await commands.dryRun(submission));

@@ -98,7 +98,6 @@ describe('sending', { concurrency: SIDE_BY_SIDE }, () => {
       device: 's2-gate-elsewhere',
       desired: { door: 'open' },
       caller: { subject: 'local', client: null, transport: 'http', unattended: false },
-      requesterCanAnswer: false,
     } as const;
     const taken = await Promise.all([readback.commands.submit(submission), elsewhere.submit(submission)]);
     const ids = [...new Set(taken.map(({ commandId }) => commandId))];

@@ -267,7 +267,7 @@ async function playSecond(readback: Harness): Promise<Record<string, string>> {
   const way = { via: 'form', askedAt: null } as const;
   const mine = { kind: 'owner', subject: LOCAL.subject } as const;
 
-  const asking = await submit('asking', { temperature: 25 }, { requesterCanAnswer: true });
+  const asking = await submit('asking', { temperature: 25 });
   await waiting(readback, asking);
   await commands.answer(asking, mine, { 'approve-1': { action: 'decline' } }, way);
   await waiting(readback, asking, 'approve-2');

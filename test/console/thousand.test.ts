@@ -24,7 +24,6 @@ function waitingView(index: number): CommandView {
     contentKey: String(index),
     definitionDigest: 'x',
     deliverWithinMs: 900_000,
-    requesterCanAnswer: false,
   };
   const now = Date.now();
   return {

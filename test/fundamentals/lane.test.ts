@@ -83,7 +83,6 @@ describe('the lane of a device', { concurrency: true }, () => {
       device: 'toggled',
       desired: { door: 'open' },
       caller: { subject: 'local', client: 'test', transport: 'http', unattended: false },
-      requesterCanAnswer: false,
     } as const;
     const [first, second] = await Promise.all([readback.commands.submit(call), other.submit(call)]);
     const ended = await Promise.all([readback.ended(first.commandId), readback.ended(second.commandId)]);

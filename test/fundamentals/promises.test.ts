@@ -179,7 +179,7 @@ describe('Readback', { concurrency: 6 }, () => {
   });
 
   it('refuses to repeat what ended unsafely, until it is told which command is meant', async () => {
-    const call = { device: 'gate', desired: { door: 'open' }, caller: LOCAL, requesterCanAnswer: false };
+    const call = { device: 'gate', desired: { door: 'open' }, caller: LOCAL };
     const first = await readback.commands.submit(call);
     assert.equal((await readback.ended(first.commandId)).view.result?.outcome, 'unknown');
     const again = await readback.commands.submit(call);
@@ -259,10 +259,7 @@ describe('Readback', { concurrency: 6 }, () => {
   });
 
   it('takes a yes of the requester only from a boolean true, and leaves a dismissed question open', async () => {
-    const asking = await until(
-      await readback.submit('heater-11', { temperature: 25 }, { requesterCanAnswer: true }),
-      isAsking,
-    );
+    const asking = await until(await readback.submit('heater-11', { temperature: 25 }), isAsking);
     const owner = { kind: 'owner', subject: 'local' } as const;
     const answer = async (response: unknown): Promise<CommandSnapshot> => {
       const { view } = await until(asking.commandId, isAsking);

@@ -103,7 +103,6 @@ export async function startReadback({
         device,
         desired,
         caller: LOCAL,
-        requesterCanAnswer: false,
         ...more,
       });
       return submitted.commandId;

@@ -32,7 +32,6 @@ const request: CommandRequest = {
   contentKey: 'content',
   definitionDigest: 'definition',
   deliverWithinMs: 72 * HOUR_MS,
-  requesterCanAnswer: false,
 };
 
 const look: Look = {
