@@ -4,7 +4,7 @@ import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-wor
 import { optionalTsToDate } from '@temporalio/common/lib/time.js';
 import type { CommandView } from '../domain/command.ts';
 import { samplesOf } from '../domain/settle.ts';
-import { MEMO_KEY, type SettleHeartbeat, WORKFLOW_TYPE } from '../workflows/messages.ts';
+import { ACTIVITY, MEMO_KEY, type SettleHeartbeat, WORKFLOW_TYPE } from '../workflows/messages.ts';
 import type { CommandSnapshot, LiveReading, Viewer } from './commands.ts';
 
 /** A phase that should be over by now, and a little: then nobody is working on the command. */
@@ -105,21 +105,20 @@ function failureText(info: Listed, { sent }: CommandView): string {
   return `The command ${how}; ${reached}. Look at the device before sending again.`;
 }
 
-/** A send has one attempt only, so that its schedule is its beginning. */
-function sendingSince({ raw }: WorkflowExecutionDescription): number | null {
-  const send = raw.pendingActivities?.find((activity) => activity.activityType?.name === 'send');
-  return send === undefined
-    ? null
-    : (optionalTsToDate(send.lastStartedTime ?? send.scheduledTime)?.getTime() ?? Date.now());
+/** A send has one attempt only. As long as no worker has taken it, nothing is being sent. */
+function sendingSince(description: WorkflowExecutionDescription): number | null {
+  return optionalTsToDate(pending(description, ACTIVITY.send)?.lastStartedTime)?.getTime() ?? null;
 }
+
+const pending = ({ raw }: WorkflowExecutionDescription, name: string) =>
+  raw.pendingActivities?.find(({ activityType }) => activityType?.name === name);
 
 /** The latest reading, from the heartbeat of the activity that reads back: it costs no history and needs no worker. */
 async function liveReading(
   client: Client,
-  { raw }: WorkflowExecutionDescription,
+  description: WorkflowExecutionDescription,
 ): Promise<LiveReading | null> {
-  const settling = raw.pendingActivities?.find((activity) => activity.activityType?.name === 'settle');
-  const payloads = settling?.heartbeatDetails?.payloads;
+  const payloads = pending(description, ACTIVITY.settle)?.heartbeatDetails?.payloads;
   if (payloads == null || payloads.length === 0) return null;
   const [heartbeat] = (await decodeArrayFromPayloads(
     client.options.loadedDataConverter,

@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import type { CommandView } from '../domain/command.ts';
 import type { SendResult } from '../domain/exchange.ts';
 import {
+  ACTIVITY,
   type Answer,
   type AnswerReceipt,
   answerSignal,
@@ -53,7 +54,7 @@ async function entryOf(
     const view = await decode<CommandView>({ payloads: [memo] });
     return view === undefined ? null : toldEntry(view, at);
   }
-  if (event.activityTaskScheduledEventAttributes?.activityType?.name === 'send')
+  if (event.activityTaskScheduledEventAttributes?.activityType?.name === ACTIVITY.send)
     return begin({ kind: 'send', at, endedAt: null, result: null });
   const sent = event.activityTaskCompletedEventAttributes;
   if (sent) {

@@ -128,6 +128,11 @@ export interface Activities {
   rehearse(input: CommandInput): Promise<Rehearsal>;
 }
 
+/** Activities by which others than the workflows tell what a command is doing: their names in its description and history. */
+export const ACTIVITY = { send: 'send', settle: 'settle' } as const satisfies Partial<
+  Record<keyof Activities, string>
+>;
+
 export interface CommandInput {
   readonly request: CommandRequest;
 }

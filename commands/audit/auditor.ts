@@ -3,6 +3,7 @@ import proto from '@temporalio/proto';
 import type { CommandRequest, CommandView } from '../../domain/command.ts';
 import type { SendResult } from '../../domain/exchange.ts';
 import {
+  ACTIVITY,
   type AnswerReceipt,
   answerSignal,
   answerUpdate,
@@ -146,7 +147,7 @@ async function noteBegun(
 ): Promise<void> {
   const eventId = Number(event.eventId);
   const scheduled = event.activityTaskScheduledEventAttributes;
-  if (scheduled?.activityType?.name === 'send') {
+  if (scheduled?.activityType?.name === ACTIVITY.send) {
     const input = await decode<SendInput>(scheduled.input);
     if (input !== undefined) sends.set(eventId, { beganAt: at, input });
   }
