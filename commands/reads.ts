@@ -2,14 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { type Client, WorkflowFailedError } from '@temporalio/client';
 import type { Catalogue, DeviceDefinition } from '../domain/catalogue/definition.ts';
-import type { DeviceState as RawState, Rehearsal } from '../workflows/messages.ts';
+import { longestReadMs } from '../domain/time-needed.ts';
+import type { DeviceState as RawState, ReadInput, Rehearsal, RehearsalInput } from '../workflows/messages.ts';
 import { TASK_QUEUE, WORKFLOW_TYPE } from '../workflows/messages.ts';
 import { type DeviceState, type DryRun, EngineUnreachable, InputError, type Submission } from './commands.ts';
 import { demand } from './engine.ts';
 import { accept, deviceNamed } from './submit.ts';
-
-/** Longer than any read may take; beyond it no worker is there. */
-const ANSWER_WITHIN_MS = 40_000;
 
 export async function readState(
   client: Client,
@@ -18,19 +16,19 @@ export async function readState(
   withReplies: boolean,
 ): Promise<DeviceState> {
   const device = deviceNamed(catalogue, name);
-  const state = await execute<RawState>(client, WORKFLOW_TYPE.readDevice, { device: device.id, withReplies });
+  const input: ReadInput = { device: device.id, withReplies, withinMs: withinMsOf(catalogue, device) };
+  const state = await execute<RawState>(client, WORKFLOW_TYPE.readDevice, input);
   return stateOf(device, state);
 }
 
 /** Nothing is started but the looking. Throws `InputError` like a submission would. */
 export async function dryRun(client: Client, catalogue: Catalogue, submission: Submission): Promise<DryRun> {
   const { device, desired, coerced, request } = accept(catalogue, submission);
+  const input: RehearsalInput = { request, withinMs: withinMsOf(catalogue, device) };
   const { state, look, requirement, requests } = await execute<Rehearsal>(
     client,
     WORKFLOW_TYPE.rehearseCommand,
-    {
-      request,
-    },
+    input,
   );
   return {
     device: device.id,
@@ -54,9 +52,14 @@ function stateOf(device: DeviceDefinition, { readings, replies, ...state }: RawS
   return { device: device.id, deviceName: device.name, ...state, fields, raw: replies };
 }
 
-async function execute<T>(client: Client, type: string, input: object): Promise<T> {
+/** Longest that a worker needs for it; beyond that none is there. */
+const withinMsOf = ({ connections }: Catalogue, device: DeviceDefinition): number =>
+  longestReadMs(device, connections[device.connection]?.timeoutMs ?? 0);
+
+async function execute<T>(client: Client, type: string, input: { readonly withinMs: number }): Promise<T> {
+  const { withinMs } = input;
   const workflowId = `read/${randomBytes(12).toString('hex')}`;
-  const giveUp = AbortSignal.timeout(ANSWER_WITHIN_MS);
+  const giveUp = AbortSignal.timeout(withinMs);
   try {
     return await demand<T>(() =>
       client.withAbortSignal(giveUp, () =>
@@ -64,14 +67,14 @@ async function execute<T>(client: Client, type: string, input: object): Promise<
           workflowId,
           taskQueue: TASK_QUEUE,
           args: [input],
-          workflowExecutionTimeout: ANSWER_WITHIN_MS,
+          workflowExecutionTimeout: withinMs,
         }),
       ),
     );
   } catch (error) {
     if (giveUp.aborted || timedOut(error)) {
       throw new EngineUnreachable(
-        `No worker took the read within ${ANSWER_WITHIN_MS / 1000} s. Is one running? \`readback doctor\` tells.`,
+        `No worker took the read within ${withinMs / 1000} s. Is one running? \`readback doctor\` tells.`,
       );
     }
     if (error instanceof WorkflowFailedError) {

@@ -124,7 +124,7 @@ export interface Activities {
     readonly digest: string;
     readonly answer: Answer;
   }): Promise<boolean>;
-  readState(input: { readonly device: string; readonly withReplies: boolean }): Promise<DeviceState>;
+  readState(input: Omit<ReadInput, 'withinMs'>): Promise<DeviceState>;
   rehearse(input: CommandInput): Promise<Rehearsal>;
 }
 
@@ -266,6 +266,17 @@ export interface SettleHeartbeat {
   readonly why: string | null;
   /** When settling ends at the latest, epoch ms; later than first told where the API made it pause. null: it has ended. */
   readonly until: number | null;
+}
+
+/** How long a look may take is known to those who ask for it: they wait so long, and no longer. */
+export interface ReadInput {
+  readonly device: string;
+  readonly withReplies: boolean;
+  readonly withinMs: number;
+}
+
+export interface RehearsalInput extends CommandInput {
+  readonly withinMs: number;
 }
 
 /** One read of a device, for `get_device_state`. */

@@ -1,17 +1,18 @@
 /** Short workflows that only look: so that reads, too, go through the workers, which alone can reach devices. */
 import { proxyActivities } from '@temporalio/workflow';
-import type { Activities, CommandInput, DeviceState, Rehearsal } from './messages.ts';
+import type { Activities, DeviceState, ReadInput, Rehearsal, RehearsalInput } from './messages.ts';
 
-const { readState, rehearse } = proxyActivities<Activities>({
-  startToCloseTimeout: '90 seconds',
-  // A failed read is an answer, not a failure; only a worker's death is worth another try.
-  retry: { maximumAttempts: 2 },
-});
-
-export async function readDevice(input: { device: string; withReplies: boolean }): Promise<DeviceState> {
-  return await readState(input);
+export async function readDevice({ withinMs, ...input }: ReadInput): Promise<DeviceState> {
+  return await looking(withinMs).readState(input);
 }
 
-export async function rehearseCommand(input: CommandInput): Promise<Rehearsal> {
-  return await rehearse(input);
+export async function rehearseCommand({ withinMs, ...input }: RehearsalInput): Promise<Rehearsal> {
+  return await looking(withinMs).rehearse(input);
 }
+
+const looking = (withinMs: number) =>
+  proxyActivities<Activities>({
+    startToCloseTimeout: withinMs,
+    // A failed read is an answer, not a failure; only a worker's death is worth another try.
+    retry: { maximumAttempts: 2 },
+  });
