@@ -4,6 +4,7 @@ import { checkSeal } from './check-seal.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { lookAgain } from './look.ts';
 import { readState, rehearse } from './read-state.ts';
+import { ring } from './ring.ts';
 import { send } from './send.ts';
 import { settle } from './settle.ts';
 import { createTakeTurn } from './take-turn.ts';
@@ -19,5 +20,6 @@ export function createActivities(dependencies: ActivityDependencies): Activities
     checkSeal: async (input) => checkSeal(dependencies, input),
     readState: (input) => readState(dependencies, input),
     rehearse: (input) => rehearse(dependencies, input),
+    ring: (input) => ring(dependencies, input),
   };
 }

@@ -2,6 +2,7 @@
 import type { Client } from '@temporalio/client';
 import type { Catalogue, DeviceDefinition } from '../domain/catalogue/definition.ts';
 import type { Adapters } from './adapter.ts';
+import type { Webhook } from './webhook.ts';
 
 export interface ActivityDependencies {
   /** The catalogue in force now. */
@@ -11,6 +12,10 @@ export interface ActivityDependencies {
   readonly client: Client;
   /** Shared by all workers and servers; seals decisions. */
   readonly sealKey: Uint8Array;
+  /** null: the catalogue has none. */
+  readonly webhook: Webhook | null;
+  /** Where people decide approvals, for links; null: not known. */
+  readonly consoleUrl: string | null;
 }
 
 /** The device as this worker's catalogue has it; undefined where another catalogue was used to accept the command. */

@@ -27,7 +27,8 @@ export async function judge(
     const reading = readings[field];
     return [field, reading?.kind === 'value' ? shownValue(device.fields[field], reading.value) : null];
   });
-  return { kind: 'needsApproval', requirement, before: Object.fromEntries(before) };
+  const rings = dependencies.catalogue().settings.webhook !== null;
+  return { kind: 'needsApproval', requirement, before: Object.fromEntries(before), rings };
 }
 
 /** An approval of anything else than what is needed now is void. */

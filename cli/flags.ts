@@ -41,7 +41,12 @@ export interface ListenFlags {
   readonly host: string;
 }
 
-export interface UpFlags extends EngineFlags, ListenFlags, ServingFlags, ApproversFlags {
+/** Where people reach the console. */
+export interface ConsoleFlags {
+  readonly consoleUrl?: string;
+}
+
+export interface UpFlags extends EngineFlags, ListenFlags, ServingFlags, ApproversFlags, ConsoleFlags {
   /** `--no-simulator` sets it to false. */
   readonly simulator: boolean;
 }
@@ -58,6 +63,14 @@ export const addDataFlag = (command: Command): Command =>
 export const addApproversFlags = (command: Command, { withData = true } = {}): Command =>
   (withData ? addDataFlag(command) : command).addOption(
     flag('--approvers <file>', 'who may approve (default: approvers.json in the data folder)'),
+  );
+
+export const addConsoleFlag = (command: Command): Command =>
+  command.addOption(
+    flag(
+      '--console-url <url>',
+      'where people reach the console, if not at the address that is listened on',
+    ).argParser(webAddress),
   );
 
 export const addEngineFlags = (command: Command): Command =>

@@ -8,9 +8,11 @@ import { approversOf, isLoopback, requireApprovers } from './approvers-file.ts';
 import {
   type ApproversFlags,
   addApproversFlags,
+  addConsoleFlag,
   addEngineFlags,
   addListenFlags,
   addServingFlags,
+  type ConsoleFlags,
   type EngineFlags,
   flag,
   type ListenFlags,
@@ -24,9 +26,9 @@ import { MCP_PORT } from './up.ts';
 type ServeFlags = EngineFlags &
   ListenFlags &
   ServingFlags &
-  ApproversFlags & {
+  ApproversFlags &
+  ConsoleFlags & {
     readonly temporalUi?: string;
-    readonly consoleUrl?: string;
   };
 
 export function addServe(program: Command): void {
@@ -38,16 +40,12 @@ export function addServe(program: Command): void {
       const { runRole } = await import('./role.ts');
       await runRole({ json: flags.json === true }, (log) => serve(flags, log));
     });
-  addApproversFlags(addServingFlags(addListenFlags(addEngineFlags(command), MCP_PORT)), { withData: false })
-    .addOption(
-      flag('--temporal-ui <url>', "Temporal's own UI, which the console then links to").argParser(webAddress),
-    )
-    .addOption(
-      flag(
-        '--console-url <url>',
-        'where people reach the console, if not at the address that is listened on',
-      ),
-    );
+  addApproversFlags(addServingFlags(addListenFlags(addEngineFlags(command), MCP_PORT)), {
+    withData: false,
+  }).addOption(
+    flag('--temporal-ui <url>', "Temporal's own UI, which the console then links to").argParser(webAddress),
+  );
+  addConsoleFlag(command);
 }
 
 async function serve(flags: ServeFlags, log: Logger): Promise<Running> {

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import {
   addApproversFlags,
+  addConsoleFlag,
   addEngineFlags,
   addListenFlags,
   addServingFlags,
@@ -24,6 +25,7 @@ export function addUp(program: Command): void {
   addApproversFlags(addServingFlags(addListenFlags(addEngineFlags(command), MCP_PORT)), {
     withData: false,
   }).addOption(flag('--no-simulator', 'start no simulated devices'));
+  addConsoleFlag(command);
 }
 
 const HELP = `

@@ -1,22 +1,24 @@
 /** `readback worker`: runs the workflows and talks to the devices. */
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
-import { addEngineFlags, type EngineFlags } from './flags.ts';
+import { addConsoleFlag, addEngineFlags, type ConsoleFlags, type EngineFlags } from './flags.ts';
 import type { Running } from './role.ts';
+
+type WorkerFlags = EngineFlags & ConsoleFlags;
 
 export function addWorker(program: Command): void {
   const command = program
     .command('worker')
     .description('Run a worker: it runs the workflows and is the only part that talks to devices.')
     .addHelpText('after', HELP)
-    .action(async (flags: EngineFlags) => {
+    .action(async (flags: WorkerFlags) => {
       const { runRole } = await import('./role.ts');
       await runRole({ json: flags.json === true }, (log) => start(flags, log));
     });
-  addEngineFlags(command);
+  addConsoleFlag(addEngineFlags(command));
 }
 
-async function start(flags: EngineFlags, log: Logger): Promise<Running> {
+async function start(flags: WorkerFlags, log: Logger): Promise<Running> {
   const [
     { findEngine },
     { readUsableCatalogue },
@@ -50,6 +52,7 @@ async function start(flags: EngineFlags, log: Logger): Promise<Running> {
     namespace: engine.namespace,
     catalogue: () => catalogue,
     sealKey: readSealKey(engine.dataDir),
+    consoleUrl: flags.consoleUrl ?? engine.consoleUrl,
     logger,
     workflowBundle: await workflowBundle(engine.dataDir, logger),
   });

@@ -1,7 +1,7 @@
 /** Whether workers are there to do what commands ask for. */
 import type { Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { TASK_QUEUE, TURNS_TASK_QUEUE } from '../workflows/messages.ts';
+import { RINGS_TASK_QUEUE, TASK_QUEUE, TURNS_TASK_QUEUE } from '../workflows/messages.ts';
 
 /** A poll lasts up to a minute; whoever hasn't polled for longer is gone. */
 const POLLED_WITHIN_MS = 90_000;
@@ -18,6 +18,7 @@ export async function workersPolling(
     isPolled(connection, namespace, TASK_QUEUE, WORKFLOWS),
     isPolled(connection, namespace, TASK_QUEUE, ACTIVITIES),
     isPolled(connection, namespace, TURNS_TASK_QUEUE, ACTIVITIES),
+    isPolled(connection, namespace, RINGS_TASK_QUEUE, ACTIVITIES),
   ]);
   if (polled.every(Boolean)) return 'all';
   return polled.some(Boolean) ? 'some' : 'none';

@@ -10,8 +10,9 @@ import {
 } from '@temporalio/worker';
 import { createActivities } from '../activities/activities.ts';
 import { createAdapters } from '../activities/adapters.ts';
+import { openWebhook } from '../activities/webhook.ts';
 import type { Catalogue } from '../domain/catalogue/definition.ts';
-import { TASK_QUEUE, TURNS_TASK_QUEUE } from '../workflows/messages.ts';
+import { RINGS_TASK_QUEUE, TASK_QUEUE, TURNS_TASK_QUEUE } from '../workflows/messages.ts';
 
 export interface WorkerOptions {
   /** Temporal's frontend, `host:port`. */
@@ -19,6 +20,8 @@ export interface WorkerOptions {
   readonly namespace: string;
   readonly catalogue: () => Catalogue;
   readonly sealKey: Uint8Array;
+  /** Where people decide approvals; the webhook then links to it. */
+  readonly consoleUrl?: string | null;
   readonly logger?: Logger;
   /** A bundle made earlier; bundling takes about two seconds. */
   readonly workflowBundle?: WorkflowBundle;
@@ -37,11 +40,13 @@ export interface RunningWorker {
 const ACTIVITY_SLOTS = 200;
 /** Commands that long-poll the one ahead of them at their device. */
 const TURN_SLOTS = 500;
+/** One receiver at the end of all of them. */
+const RING_SLOTS = 8;
 /** A send may take its whole time-out; stopping waits for it, so that its outcome is known. */
 const SHUTDOWN_GRACE = '40 seconds';
 
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const { address, namespace, catalogue, sealKey, stickyTimeoutMs = 5000 } = options;
+  const { address, namespace, catalogue, sealKey, consoleUrl = null, stickyTimeoutMs = 5000 } = options;
   const connection = await NativeConnection.connect({ address });
   const clientConnection = await Connection.connect({ address });
   const adapters = createAdapters(catalogue());
@@ -50,6 +55,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     adapters,
     client: new Client({ connection: clientConnection, namespace }),
     sealKey,
+    webhook: openWebhook(catalogue()),
+    consoleUrl,
   });
   const shared = { connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE } as const;
   const main = await Worker.create({
@@ -68,8 +75,15 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     activities: { takeTurn: activities.takeTurn },
     maxConcurrentActivityTaskExecutions: TURN_SLOTS,
   });
+  const rings = await Worker.create({
+    ...shared,
+    taskQueue: RINGS_TASK_QUEUE,
+    activities: { ring: activities.ring },
+    maxConcurrentActivityTaskExecutions: RING_SLOTS,
+  });
+  const workers = [main, turns, rings];
 
-  const done = Promise.all([main.run(), turns.run()]).then(async () => {
+  const done = Promise.all(workers.map((worker) => worker.run())).then(async () => {
     await adapters.close();
     await clientConnection.close();
     await connection.close();
@@ -77,7 +91,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   return {
     done,
     stop: async () => {
-      for (const worker of [main, turns]) if (worker.getState() === 'RUNNING') worker.shutdown();
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await done;
     },
   };

@@ -8,6 +8,7 @@ import {
 } from '@temporalio/workflow';
 import { attemptInWords, FASTEST_HUMAN_ANSWER_MS, isThroughClient } from '../domain/approval/decision.ts';
 import type { ApprovalAttempt, DecisionRecord, PendingApproval } from '../domain/command.ts';
+import { startRinging } from './bell.ts';
 import {
   type Activities,
   type Answer,
@@ -55,7 +56,7 @@ export function openGate(story: Story): Gate {
 export async function waitForApproval(
   story: Story,
   gate: Gate,
-  { requirement, before }: Extract<Turn, { kind: 'needsApproval' }>,
+  { requirement, before, rings }: Extract<Turn, { kind: 'needsApproval' }>,
 ): Promise<Ending | null> {
   gate.requirement = requirement;
   const askedAt = Date.now();
@@ -77,10 +78,12 @@ export async function waitForApproval(
       before,
     },
   });
+  const bell = rings ? startRinging(story, expiresMs) : null;
 
   const isDecided = (): boolean => gate.decision !== null;
   // An answer that came in time counts, also where its seal is still being checked, or no worker ran meanwhile.
   if (!(await condition(isDecided, expiresMs))) await condition(() => isDecided() || gate.checking === 0);
+  bell?.stop();
   const { decision } = gate;
   upsertSearchAttributes([{ key: SEARCH_ATTRIBUTE.approval, value: decision?.decision ?? 'expired' }]);
   story.view = { ...story.view, approval: null, decidedBy: decision };

@@ -16,6 +16,8 @@ import type { Json, Reading, Value } from '../domain/values.ts';
 export const TASK_QUEUE = 'readback';
 /** Activities that wait for a device's turn: their own queue, so that a crowd at one device takes no slot from another's send. */
 export const TURNS_TASK_QUEUE = 'readback-turns';
+/** Activities that tell the outside of an approval: a receiver that hangs takes no slot from a send either. */
+export const RINGS_TASK_QUEUE = 'readback-rings';
 
 export const WORKFLOW_TYPE = {
   deviceCommand: 'deviceCommand',
@@ -110,6 +112,8 @@ export const FAILURE = {
   waitingForApi: 'WaitingForApi',
   /** The command names something that this worker's catalogue doesn't have; another worker may. */
   catalogueMismatch: 'CatalogueMismatch',
+  /** The receiver of the webhook did not take it. */
+  notRung: 'NotRung',
 } as const;
 
 /** What workflows ask of the world. Implemented in `activities/`, one file each. */
@@ -126,6 +130,7 @@ export interface Activities {
   }): Promise<boolean>;
   readState(input: Omit<ReadInput, 'withinMs'>): Promise<DeviceState>;
   rehearse(input: CommandInput): Promise<Rehearsal>;
+  ring(input: RingInput): Promise<void>;
 }
 
 /** Activities by which others than the workflows tell what a command is doing: their names in its description and history. */
@@ -135,6 +140,12 @@ export const ACTIVITY = { send: 'send', settle: 'settle' } as const satisfies Pa
 
 export interface CommandInput {
   readonly request: CommandRequest;
+}
+
+/** A command whose view shows what is asked. */
+export interface RingInput {
+  readonly commandId: string;
+  readonly view: CommandView;
 }
 
 /** Why a person has to decide, and what exactly their approval is bound to. */
@@ -163,6 +174,8 @@ export type Turn =
       readonly requirement: Requirement;
       /** What an approver sees as the present values. */
       readonly before: Readonly<Record<string, Value | null>>;
+      /** The catalogue has a webhook, which is to tell of it. */
+      readonly rings: boolean;
     }
   /** In its turn it needs an approval that was not given: device, definition, rule or hour have changed since. */
   | { readonly kind: 'void' }

@@ -113,6 +113,7 @@ export function servingArguments(flags: UpFlags, mcpPort: number, temporalUi: st
     ...(flags.approval ? ['--approval', flags.approval] : []),
     ...(flags.deviceHeader ? ['--device-header'] : []),
     ...(flags.approvers === undefined ? [] : ['--approvers', flags.approvers]),
+    ...(flags.consoleUrl === undefined ? [] : ['--console-url', flags.consoleUrl]),
     ...(temporalUi === null ? [] : ['--temporal-ui', temporalUi]),
   ];
 }

@@ -77,14 +77,15 @@ async function startAll(start: Start): Promise<Ready> {
   });
 
   const engine = engineArguments(start, address, simulatorUrl);
-  startRole(start, 'worker', engine);
+  const origin = `http://${flags.host.includes(':') ? `[${flags.host}]` : flags.host}:${mcpPort}`;
+  const consoleUrl = flags.consoleUrl ?? `${origin}/`;
+  startRole(start, 'worker', [...engine, '--console-url', consoleUrl]);
   startRole(start, 'serve', [...engine, ...servingArguments(flags, mcpPort, ui)]);
   await Promise.all(parts.map((part) => part.ready));
 
-  const origin = `http://${flags.host.includes(':') ? `[${flags.host}]` : flags.host}:${mcpPort}`;
   return {
     mcp: `${origin}/mcp`,
-    console: `${origin}/`,
+    console: consoleUrl,
     temporalUi: ui,
     temporal: address,
     namespace: start.namespace,

@@ -20,6 +20,7 @@ export interface Catalogue {
 export interface Settings {
   /** `answer`: a call that waits for an operator is answered at once; `task`: it stays a task. */
   readonly operatorWait: 'answer' | 'task';
+  /** Name of the connection that is rung when an approval waits. */
   readonly webhook: string | null;
   readonly decideInTemporalUi: boolean;
 }

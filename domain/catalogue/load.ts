@@ -12,6 +12,7 @@ import { didYouMean, listed, type Path, type Problem } from './problems.ts';
 import type { RawCatalogue } from './schema.ts';
 import { fillSecrets, refuseSecrets, refuseSecretsThatShow } from './secrets.ts';
 import { beside, readSources, type Sources } from './sources.ts';
+import { checkWebhook } from './webhook.ts';
 import { ZIGBEE2MQTT_PROFILES } from './zigbee2mqtt.ts';
 
 export type { Problem } from './problems.ts';
@@ -49,10 +50,10 @@ export async function loadCatalogue(options: LoadOptions): Promise<Loaded> {
   refuseSecretsOutsideConnections(sources, options.file, report);
   const connections = await resolveConnections(sources, options, report);
   const devices = resolveDevices(sources, connections, options.file, report);
-  const warnings = [
-    ...checkNames(devices, (id) => sources.devices.get(id)?.file ?? '', report),
-    ...settingWarnings(main),
-  ];
+  checkWebhook(main.settings?.webhook, connections, (path, message) =>
+    report(options.file, ['settings', 'webhook', ...path], message),
+  );
+  const warnings = checkNames(devices, (id) => sources.devices.get(id)?.file ?? '', report);
   const incomplete = devices.length < sources.devices.size || misshapen.some(hidesDevices);
   const approvals = sources.approvals.map(({ file, content, index }, position) =>
     resolveApproval(
@@ -226,11 +227,6 @@ function settingsOf({ settings }: RawCatalogue): Settings {
     decideInTemporalUi: settings?.decideInTemporalUi ?? false,
   };
 }
-
-const settingWarnings = ({ settings }: RawCatalogue): readonly string[] =>
-  settings?.webhook
-    ? ['settings.webhook is not used yet: nobody is told of a waiting approval; look into the queue.']
-    : [];
 
 /** Without a prototype, so that a stranger's name such as "constructor" finds nothing. */
 function mapOf<Content>(entries: readonly (readonly [string, Content])[]): Readonly<Record<string, Content>> {

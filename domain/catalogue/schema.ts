@@ -118,7 +118,7 @@ export const catalogueFile = map({
   timezone: z.string().optional().describe('For "between" in approvals, e.g. Europe/Berlin.'),
   settings: map({
     operatorWait: z.enum(['answer', 'task']).optional(),
-    webhook: z.string().optional(),
+    webhook: z.string().optional().describe('Connection that is rung when an approval waits.'),
     decideInTemporalUi: z.boolean().optional(),
   }).optional(),
   defaults: map({

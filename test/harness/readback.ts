@@ -53,6 +53,8 @@ export interface HarnessOptions {
   /** The catalogue, in YAML; its `baseUrl: "simulator:"` is filled in. */
   readonly catalogue: string;
   readonly environment?: Readonly<Record<string, string>>;
+  /** What the webhook links to. */
+  readonly consoleUrl?: string;
 }
 
 export const LOCAL: Caller = { subject: 'local', client: 'test', transport: 'http', unattended: false };
@@ -65,6 +67,7 @@ export async function startReadback({
   limits = {},
   catalogue: yaml,
   environment = {},
+  consoleUrl,
 }: HarnessOptions): Promise<Harness> {
   const quiet = new DefaultLogger('ERROR');
   bundle ??= bundleWorkflows(quiet);
@@ -126,7 +129,12 @@ export async function startReadback({
       worker = undefined;
     },
     async startWorker() {
-      worker = await startWorker({ ...shared, workflowBundle, stickyTimeoutMs: 1000 });
+      worker = await startWorker({
+        ...shared,
+        workflowBundle,
+        stickyTimeoutMs: 1000,
+        consoleUrl: consoleUrl ?? null,
+      });
     },
     otherCommands: open,
     async close() {

@@ -143,7 +143,7 @@ describe('in skipped time', () => {
       digest: 'digest',
     } as const;
     const { result, sends, hours } = await carryOut({
-      takeTurn: async () => ({ kind: 'needsApproval', requirement, before: {} }),
+      takeTurn: async () => ({ kind: 'needsApproval', requirement, before: {}, rings: false }),
     });
     assert.deepEqual([result.outcome, sends], ['expired', 0]);
     assert.ok(hours >= 24 && hours < 25, `${hours} h`);
@@ -179,7 +179,8 @@ describe('in skipped time', () => {
 
   it('a device that is not reached for three days is undelivered then, after fewer than 2,000 events', async () => {
     const { result, sends, events, hours } = await carryOut({
-      send: async () => reply({ class: 'unreached', acknowledged: false, reply: null, detail: 'connection refused' }),
+      send: async () =>
+        reply({ class: 'unreached', acknowledged: false, reply: null, detail: 'connection refused' }),
     });
     assert.equal(result.outcome, 'undelivered');
     assert.ok(hours > 70 && hours < 72.1, `${hours} h`);

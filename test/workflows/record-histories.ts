@@ -2,7 +2,10 @@
  * Records histories of commands at the moments in which they wait: `npm run histories`. Do it only for workflows that
  * are new; the recorded ones stand for commands that are open while a new version is installed.
  */
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { deliverAnswer, sealed } from '../../commands/answer.ts';
@@ -45,59 +48,104 @@ try {
 } finally {
   await readback.close();
 }
+await recordRings();
 
-async function record({ submit, ended, commands, sealKey, temporal }: Harness): Promise<void> {
-  const until = async (
-    commandId: string,
-    condition: (snapshot: CommandSnapshot) => boolean,
-  ): Promise<CommandSnapshot> => {
-    const snapshot = await commands.wait(commandId, OPERATOR, { timeoutMs: 30_000, until: condition });
-    if (snapshot === undefined || !condition(snapshot)) throw new Error(`${commandId} did not get there`);
-    return snapshot;
-  };
+async function until(
+  { commands }: Harness,
+  commandId: string,
+  condition: (snapshot: CommandSnapshot) => boolean,
+): Promise<CommandSnapshot> {
+  const snapshot = await commands.wait(commandId, OPERATOR, { timeoutMs: 30_000, until: condition });
+  if (snapshot === undefined || !condition(snapshot)) throw new Error(`${commandId} did not get there`);
+  return snapshot;
+}
+
+async function record(harness: Harness): Promise<void> {
+  const { submit, ended, commands } = harness;
 
   const verified = await submit('verified', { power: 'on', temperature: 25 });
   const resent = await submit('resent', { temperature: 25 });
   const waiting = await submit('waiting-for-approval', { temperature: 25 });
-  await until(waiting, ({ view }) => view.approval !== null);
-  await save('waiting-for-approval', waiting);
+  await until(harness, waiting, ({ view }) => view.approval !== null);
+  await save(harness, 'waiting-for-approval', waiting);
 
   const approved = await submit('approved', { temperature: 25 });
-  const asking = await until(approved, ({ view }) => view.approval !== null);
-  if (asking.view.approval !== null) {
-    await deliverAnswer(
-      temporal.client,
-      approved,
-      sealed(sealKey, approved, asking.view.approval, {
-        decision: 'approved',
-        by: 'ann',
-        via: 'cli',
-        comment: null,
-      }),
-    );
-  }
+  await approve(harness, approved);
 
   const settling = await submit('settling', { temperature: 25 });
-  await until(settling, ({ view }) => view.phase === 'settling');
-  await save('settling', settling);
+  await until(harness, settling, ({ view }) => view.phase === 'settling');
+  await save(harness, 'settling', settling);
   const queued = await submit('settling', { power: 'on' });
   await new Promise((resolve) => setTimeout(resolve, 500));
-  await save('waiting-for-turn', queued);
+  await save(harness, 'waiting-for-turn', queued);
 
   const cancelled = await submit('cancelled', { temperature: 25 });
-  await until(cancelled, ({ view }) => view.phase === 'settling');
+  await until(harness, cancelled, ({ view }) => view.phase === 'settling');
   await commands.cancel(cancelled, OPERATOR);
   for (const [name, id] of Object.entries({ verified, resent, approved, cancelled })) {
     await ended(id);
-    await save(name, id);
+    await save(harness, name, id);
   }
-  await save('lane', 'lane/settling');
+  await save(harness, 'lane', 'lane/settling');
+}
 
-  async function save(name: string, workflowId: string): Promise<void> {
-    const history = await temporal.client.workflow.getHandle(workflowId).fetchHistory();
-    const folder = join(import.meta.dirname, 'histories');
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, `${name}.json`), `${historyToJSON(history)}\n`);
-    console.log(`${name}: ${history.events?.length} events`);
+/** With a webhook, whose receiver takes what the first device has to say, and nothing else. */
+async function recordRings(): Promise<void> {
+  const receiver = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => (body += chunk));
+    request.on('end', () => response.writeHead(body.includes('"device":"rung"') ? 204 : 503).end());
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  const { port } = receiver.address() as AddressInfo;
+  const devices = ['rung', 'unheard', 'ringing'];
+  const harness = await startReadback({
+    devices: Object.fromEntries(devices.map((id) => [id, heater])),
+    environment: { PHONE: randomBytes(32).toString('base64') },
+    catalogue: `
+version: 1
+connections:
+  sim: { kind: http, baseUrl: "simulator:", timeout: 4s }
+  phone: { kind: http, baseUrl: "http://127.0.0.1:${port}", auth: { sign: { preset: standard-webhooks, secret: "\${PHONE}" } } }
+defaults: { settle: { first: 200ms, every: 400ms, within: 6s, stable: 500ms } }
+devices:
+${devices.map((id) => `  ${id}: { connection: sim, send: { request: "PUT /devices/${id}", repeatable: true }, read: "GET /devices/${id}", fields: { temperature: { type: celsius, min: 5, max: 30 } } }`).join('\n')}
+approvals: [{ by: operator }]
+settings: { webhook: phone }
+`,
+  });
+  try {
+    const [rung, unheard, ringing] = await Promise.all(
+      ['rung', 'unheard', 'ringing'].map((id) => harness.submit(id, { temperature: 25 })),
+    );
+    if (rung === undefined || unheard === undefined || ringing === undefined) return;
+    await until(harness, ringing, ({ view }) => view.approval !== null);
+    // Until what can be taken has been, and what can't is being tried again.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await save(harness, 'ringing', ringing);
+    for (const [name, id] of Object.entries({ rung, unheard })) {
+      await approve(harness, id);
+      await harness.ended(id);
+      await save(harness, name, id);
+    }
+  } finally {
+    await harness.close();
+    receiver.close();
   }
+}
+
+async function approve(harness: Harness, commandId: string): Promise<void> {
+  const { view } = await until(harness, commandId, ({ view }) => view.approval !== null);
+  if (view.approval === null) return;
+  const decision = { decision: 'approved', by: 'ann', via: 'cli', comment: null } as const;
+  const answer = sealed(harness.sealKey, commandId, view.approval, decision);
+  await deliverAnswer(harness.temporal.client, commandId, answer);
+}
+
+async function save({ temporal }: Harness, name: string, workflowId: string): Promise<void> {
+  const history = await temporal.client.workflow.getHandle(workflowId).fetchHistory();
+  const folder = join(import.meta.dirname, 'histories');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, `${name}.json`), `${historyToJSON(history)}\n`);
+  console.log(`${name}: ${history.events?.length} events`);
 }
