@@ -136,7 +136,7 @@ function inWords(
   const kept = formatDuration(retentionMs);
   const gone = since !== null && since < Date.now() - retentionMs;
   return [
-    `${records} records of ${commands} commands${where}, ${summary.since ?? 'all that is kept'} to ${until}.`,
+    `${counted(records, 'record')} of ${counted(commands, 'command')}${where}, ${summary.since ?? 'all that is kept'} to ${until}.`,
     ...(gone
       ? [`Temporal keeps a command for ${kept} after its end: of this range not everything is left.`]
       : []),
@@ -146,6 +146,8 @@ function inWords(
     `Go on with --since ${until}, before ${nextExportBefore}: then nothing is missed.`,
   ];
 }
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 const PROGRESS_EVERY_MS = 2000;
 
