@@ -2,16 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Catalogue } from '../domain/catalogue/definition.ts';
-import { loadCatalogue } from '../domain/catalogue/load.ts';
+import { type LoadOptions, loadCatalogue } from '../domain/catalogue/load.ts';
 import { formatProblem } from '../domain/catalogue/problems.ts';
 import { EXIT, Failure } from './failure.ts';
 
 /** For those that never talk to a device: neither where the simulator is nor any secret matters to them. */
 export const readCatalogueWithoutSecrets = (file: string): Promise<Catalogue> =>
-  load(file, NOWHERE, new Proxy({ ...process.env }, { get: (set, name: string) => set[name] ?? NOWHERE }));
-
-/** Stands for whatever is not known here. As it may be part of a URL, it is one; no such host can exist. */
-const NOWHERE = 'http://not-needed.invalid';
+  load(file, { environment: {}, withoutSecrets: true });
 
 /** As `readCatalogue`, for those that go on to work with it: also throws for whatever Readback can't do yet. */
 export async function readUsableCatalogue(
@@ -41,20 +38,18 @@ export const readCatalogue = (
   file: string,
   simulatorUrl: string | null,
   warn: (text: string) => void = () => {},
-): Promise<Catalogue> => load(file, simulatorUrl, process.env, warn);
+): Promise<Catalogue> => load(file, { environment: process.env, simulatorUrl }, warn);
 
 async function load(
   file: string,
-  simulatorUrl: string | null,
-  environment: Readonly<Record<string, string | undefined>>,
+  surroundings: Pick<LoadOptions, 'environment' | 'simulatorUrl' | 'withoutSecrets'>,
   warn: (text: string) => void = () => {},
 ): Promise<Catalogue> {
   const loaded = await loadCatalogue({
+    ...surroundings,
     // Problems name the file; people know it by its place relative to where they are.
     file: shortest(file),
     readFile: (path) => readFileSync(path, 'utf8'),
-    environment,
-    simulatorUrl,
   });
   if (!loaded.ok) {
     const { length } = loaded.problems;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -126,6 +127,37 @@ describe('without a Temporal', () => {
     const { error, exitCode } = JSON.parse(lines[0]!) as { error: string; exitCode: number };
     assert.match(error, /readback up/);
     assert.equal(exitCode, 3);
+  });
+});
+
+describe('a catalogue with secrets', () => {
+  it('needs none of them where no device is talked to', async () => {
+    const catalogue = join(folder.path, 'secrets.yaml');
+    writeFileSync(
+      catalogue,
+      `version: 1
+connections: { vendor: { kind: http, baseUrl: "http://127.0.0.1:1", auth: { basic: { username: "\${NOT_SET_ANYWHERE}", password: "\${file:nowhere.txt}" } } } }
+devices:
+  heater: { connection: vendor, send: PUT /heater, read: GET /heater, fields: { power: onoff } }
+`,
+    );
+    const env = {
+      READBACK_CATALOGUE: catalogue,
+      TEMPORAL_ADDRESS: '127.0.0.1:1',
+      READBACK_SEAL_KEY: randomBytes(32).toString('base64url'),
+    };
+    for (const args of [
+      ['serve', '--port', '0'],
+      ['send', 'heater', 'power=on'],
+      ['commands', 'list'],
+    ]) {
+      const { code, stderr } = await readback(args, { ...inFolder, env });
+      assert.equal(code, 3, stderr);
+      assert.match(stderr, /127\.0\.0\.1:1/);
+    }
+    const { code, stderr } = await readback(['worker'], { ...inFolder, env });
+    assert.equal(code, 2);
+    assert.match(stderr, /NOT_SET_ANYWHERE is not set[^]*nowhere\.txt can't be read/);
   });
 });
 
