@@ -20,7 +20,7 @@ export type Identified =
 export interface Access {
   /** By the session's cookie. */
   standing(c: Context): Standing;
-  /** By a secret; after too many wrong ones from one address it has to wait. */
+  /** By a secret. A right one always counts; after too many wrong ones from one address, it has to wait with more of them. */
   identify(c: Context, secret: string): Identified;
 }
 
@@ -43,11 +43,11 @@ export function createAccess({
       return { kind: 'stranger', anyApprovers: known.length > 0 };
     },
     identify(c, secret) {
+      const approver = approvers.identify(secret);
+      if (approver !== null) return { kind: 'approver', approver };
       const address = addressOf(c);
       const waitMs = wrong.waitMs(address, Date.now());
       if (waitMs > 0) return { kind: 'wait', seconds: Math.ceil(waitMs / 1000) };
-      const approver = approvers.identify(secret);
-      if (approver !== null) return { kind: 'approver', approver };
       wrong.count(address, Date.now());
       return { kind: 'nobody' };
     },

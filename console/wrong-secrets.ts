@@ -1,4 +1,7 @@
-/** Slows down whoever tries secrets: after some wrong ones an address has to wait. */
+/**
+ * Slows down whoever tries secrets: after some wrong ones an address has to wait. Behind a proxy everybody has one address,
+ * so that it must not keep out those who hold a right one; none of 140 random bits is found by trying, however fast.
+ */
 
 /** More than a person mistypes. */
 const WRONG_ONES_ALLOWED = 10;
