@@ -20,6 +20,8 @@ export interface Requester {
   readonly client: string | null;
   readonly transport: 'http' | 'stdio';
   readonly unattended: boolean;
+  /** Of the trace that the request belongs to (W3C Trace Context); null: none. */
+  readonly traceId: string | null;
   /** The client can be given a task instead of a result. */
   readonly tasks: boolean;
   /** Speaks 2025-11-25 or older: can be asked during a call, but carries nothing from one call to the next. */
@@ -38,12 +40,14 @@ export interface ConnectionFacts {
 export interface RequestFacts {
   /** Its `_meta`. */
   readonly envelope: unknown;
+  /** What its `_meta` says besides, where that comes apart from the envelope. */
+  readonly meta?: unknown;
   /** Of the HTTP request; null on stdio. */
   readonly headers: Headers | null;
 }
 
 export function requesterOf(
-  { envelope, headers }: RequestFacts,
+  { envelope, meta = envelope, headers }: RequestFacts,
   connection: ConnectionFacts | null,
   options: Pick<McpOptions, 'unattended'>,
 ): Requester {
@@ -57,6 +61,7 @@ export function requesterOf(
     client: shownName(client),
     transport: headers === null ? 'stdio' : 'http',
     unattended: options.unattended || headers?.get(APPROVAL_HEADER)?.trim().toLowerCase() === 'queue',
+    traceId: traceIdIn(memberOf(meta, 'traceparent')),
     tasks:
       connection === null && isJsonObject(memberOf(memberOf(capabilities, 'extensions'), TASKS_EXTENSION)),
     legacy: connection !== null,
@@ -71,7 +76,7 @@ export function requesterOfContext(
   options: Pick<McpOptions, 'unattended'>,
 ): Requester {
   const headers = http === undefined ? null : (http.req?.headers ?? new Headers());
-  return requesterOf({ envelope: mcpReq.envelope, headers }, connection, options);
+  return requesterOf({ envelope: mcpReq.envelope, meta: mcpReq._meta, headers }, connection, options);
 }
 
 /** An empty `elicitation` means form: that is how it was declared before modes existed. */
@@ -80,6 +85,14 @@ function elicitationIn(capabilities: unknown): Requester['elicitation'] {
   if (!isJsonObject(declared)) return { form: false, url: false };
   const url = isJsonObject(declared['url']);
   return { form: isJsonObject(declared['form']) || !url, url };
+}
+
+/** `00-<trace>-<span>-<flags>`; a trace of zeros is none. */
+function traceIdIn(traceparent: unknown): string | null {
+  if (typeof traceparent !== 'string') return null;
+  const [, traceId = null] =
+    /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/.exec(traceparent) ?? [];
+  return traceId;
 }
 
 function shownName(name: unknown): string | null {
