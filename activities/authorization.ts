@@ -51,7 +51,12 @@ function authorization(
     lowerCased[name.toLowerCase()] = value;
   }
   const hidden = secrets
-    .flatMap((secret) => [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])
+    .flatMap((secret) => [
+      secret,
+      encodeURIComponent(secret),
+      JSON.stringify(secret).slice(1, -1),
+      Buffer.from(secret).toString('base64').replace(/=+$/, ''),
+    ])
     .filter((secret) => secret.length >= SHORTEST_HIDDEN);
   return {
     headers: lowerCased,

@@ -31,7 +31,8 @@ export function decodeReply(answer: HttpReply, hide: (text: string) => string): 
   if (answer.cut !== null) return { reply: reply(text), flaw: answer.cut };
   if (text.trim() === '') return { reply: reply(null), flaw: null };
   const parsed = parseJson(text);
-  if (parsed !== undefined) return { reply: reply(parsed), flaw: null };
+  // JSON has other spellings of the same text (\\/, \\u0073): hidden again in what they mean.
+  if (parsed !== undefined) return { reply: reply(hiddenIn(parsed, hide)), flaw: null };
   return { reply: reply(text), flaw: flawOfText(text, contentType) };
 }
 
@@ -45,11 +46,35 @@ function flawOfText(text: string, contentType: string): string | null {
 }
 
 function parseJson(text: string): Json | undefined {
+  if (isTooDeep(text)) return undefined;
   try {
     return JSON.parse(text) as Json;
   } catch {
     return undefined;
   }
+}
+
+/** Far deeper than any device nests; what walks a reply must not run out of stack for it. */
+const DEEPEST_NESTING = 200;
+
+/** Counts brackets in texts as well: a reply that is refused for that is none that a device sends. */
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  for (const character of text) {
+    if (character === '[' || character === '{') depth += 1;
+    else if (character === ']' || character === '}') depth -= 1;
+    if (depth > DEEPEST_NESTING) return true;
+  }
+  return false;
+}
+
+function hiddenIn(value: Json, hide: (text: string) => string): Json {
+  if (typeof value === 'string') return hide(value);
+  if (Array.isArray(value)) return value.map((item: Json) => hiddenIn(item, hide));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [hide(key), hiddenIn(member, hide)]),
+  );
 }
 
 function decodeText(body: Uint8Array, contentType: string): string {

@@ -15,7 +15,15 @@ import {
   WORKFLOW_TYPE,
 } from '../workflows/messages.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { describeCommand, endOf, isOpen, nameFor, type OtherCommand, viewOf } from './other-commands.ts';
+import {
+  type ClosedCommands,
+  describeCommand,
+  endOf,
+  isOpen,
+  nameFor,
+  type OtherCommand,
+  viewOf,
+} from './other-commands.ts';
 
 export type Place = Extract<LaneAnswer, { kind: 'entered' }> | Exclude<Turn, { kind: 'ready' }>;
 
@@ -24,7 +32,7 @@ export async function enterLane(
   dependencies: ActivityDependencies,
   device: DeviceDefinition,
   { request, acceptedAt }: TurnInput,
-  closed: Set<string>,
+  closed: ClosedCommands,
 ): Promise<Place> {
   const { client } = dependencies;
   const owner = request.caller.subject;
@@ -33,13 +41,14 @@ export async function enterLane(
   const entry: LaneEntry = { commandId, acceptedAt, fields, contentKey: request.contentKey };
   const withdrawn: string[] = [];
   for (let round = 1; ; round += 1) {
-    const news: LaneNews = { closed: [...closed], withdrawn: [...withdrawn] };
+    const over = [...closed].filter(([, mayActUntil]) => mayActUntil <= Date.now()).map(([id]) => id);
+    const news: LaneNews = { closed: over, withdrawn: [...withdrawn] };
     const answer = await askLane(dependencies, device.id, { entry, news, round });
     // What the lane has been told it has forgotten, and so may we.
     for (const id of news.closed) closed.delete(id);
     switch (answer.kind) {
       case 'entered':
-        return await byPolicy(dependencies, device, answer, { commandId, owner });
+        return await byPolicy(dependencies, device, answer, { commandId, owner, fields });
       case 'overtaken': {
         const later = await describeCommand(client, answer.by);
         if (!isWithdrawn(later)) return { kind: 'overtaken', by: nameFor(owner, answer.by, viewOf(later)) };
@@ -52,7 +61,7 @@ export async function enterLane(
         const stands = first?.status.name === 'COMPLETED' && (first.closeTime?.getTime() ?? 0) >= acceptedAt;
         if (stands && view !== undefined) return { kind: 'duplicate', of: answer.of, view };
         // It had ended before this call was made, or was cancelled: the same words again are a command of their own.
-        closed.add(answer.of);
+        closed.set(answer.of, 0);
       }
     }
   }
@@ -89,7 +98,7 @@ async function byPolicy(
   { client }: ActivityDependencies,
   device: DeviceDefinition,
   entered: Extract<LaneAnswer, { kind: 'entered' }>,
-  { commandId, owner }: { commandId: string; owner: string },
+  { commandId, owner, fields }: { commandId: string; owner: string; fields: readonly string[] },
 ): Promise<Place> {
   if (device.lane === 'queue') return entered;
   const ahead = await Promise.all(
@@ -100,7 +109,11 @@ async function byPolicy(
   if (first === undefined) return entered;
   if (device.lane === 'reject')
     return { kind: 'busy', ahead: nameFor(owner, first.id, viewOf(first.command)) };
-  for (const { id, command } of open) {
+  // The rest is waited for: it sets other fields.
+  const sameFields = open.filter(({ command }) =>
+    fields.some((field) => Object.hasOwn(viewOf(command)?.desired ?? {}, field)),
+  );
+  for (const { id, command } of sameFields) {
     const by = viewOf(command)?.owner === owner ? commandId : null;
     await client.workflow
       .getHandle(id)

@@ -32,29 +32,41 @@ export function nameFor(owner: string, commandId: string, view: CommandView | un
   return view?.owner === owner ? commandId : null;
 }
 
+/** Commands that are over → until when what they sent may still act on the device, epoch ms. */
+export type ClosedCommands = Map<string, number>;
+
+export interface Ahead {
+  readonly ids: readonly string[];
+  readonly closed: ClosedCommands;
+  /** Longest that a send to this device may take. */
+  readonly sendWithinMs: number;
+  /** How long the device may go on showing an old value. */
+  readonly lagMs: number;
+}
+
 /**
- * Returns once all of `ahead` are closed, and what they sent can no longer be on its way; else throws the benign failure
- * that brings this attempt back later. `closed` collects those that are over for good. `sendWithinMs`: longest that a
- * send of this device may take.
+ * Returns once all ahead are closed and nothing of theirs can still be on its way; else throws the benign failure that
+ * brings this attempt back later. The result: until when what one of them sent may still act, epoch ms.
  */
 export async function untilClosed(
   client: Client,
-  { ahead, closed, sendWithinMs }: { ahead: readonly string[]; closed: Set<string>; sendWithinMs: number },
-): Promise<void> {
+  { ids, closed, sendWithinMs, lagMs }: Ahead,
+): Promise<number> {
   const polledUntil = Date.now() + LONG_POLL_MS;
   for (;;) {
     const open: string[] = [];
     let quietAt = 0;
-    for (const id of ahead) {
+    for (const id of ids) {
       if (closed.has(id)) continue;
       const command = await describeCommand(client, id);
       const mayArriveUntil = sendMayArriveUntil(command, sendWithinMs);
       if (isOpen(command)) open.push(id);
-      else if (mayArriveUntil <= Date.now()) closed.add(id);
+      else if (mayArriveUntil <= Date.now()) closed.set(id, mayActUntil(command, lagMs));
       quietAt = Math.max(quietAt, mayArriveUntil);
     }
     const [next] = open;
-    if (next === undefined && quietAt <= Date.now()) return;
+    if (next === undefined && quietAt <= Date.now())
+      return Math.max(0, ...ids.map((id) => closed.get(id) ?? 0));
     if (next === undefined) throw waiting('a send that was cut off may still arrive', quietAt - Date.now());
     if (open.length > 1) throw waiting(aheadInWords(open), COME_BACK_AFTER_MS);
     if (Date.now() >= polledUntil) throw waiting(aheadInWords(open), 1000);
@@ -67,6 +79,14 @@ function sendMayArriveUntil(command: OtherCommand | null, sendWithinMs: number):
   if (command?.closeTime === undefined) return 0;
   const cut = ['TERMINATED', 'TIMED_OUT', 'FAILED'].includes(command.status.name);
   return cut ? command.closeTime.getTime() + sendWithinMs : 0;
+}
+
+/** What was sent and never seen to settle may change the device for as long as it lags behind. */
+function mayActUntil(command: OtherCommand | null, lagMs: number): number {
+  const view = viewOf(command);
+  if (command?.closeTime === undefined || view === undefined || view.sent.count === 0) return 0;
+  const settled = view.result?.outcome === 'verified' || view.result?.outcome === 'refused';
+  return settled ? 0 : command.closeTime.getTime() + lagMs;
 }
 
 /** Waits for the end of a command that was carried out; throws the benign failure while it is open. */
@@ -93,7 +113,7 @@ async function closeOf(client: Client, commandId: string, timeoutMs: number): Pr
 
 const aheadInWords = (open: readonly string[]): string => `${open.length} ahead, first ${open[0]}`;
 
-function waiting(message: string, nextRetryDelay: number): ApplicationFailure {
+export function waiting(message: string, nextRetryDelay: number): ApplicationFailure {
   return ApplicationFailure.create({
     message,
     type: FAILURE.waitingForTurn,

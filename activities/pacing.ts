@@ -110,6 +110,7 @@ function numberIn(headers: DeviceReply['headers'], name: string | null): number 
   return text !== undefined && /^\d+(\.\d+)?$/.test(text) ? Number(text) : null;
 }
 
-function bounded(ms: number): number {
-  return Math.min(Math.max(0, Math.ceil(ms)), LONGEST_PAUSE_MS);
+/** null: nobody means that. */
+function bounded(ms: number): number | null {
+  return ms > LONGEST_PAUSE_MS ? null : Math.max(0, Math.ceil(ms));
 }

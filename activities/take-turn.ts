@@ -11,8 +11,8 @@ import { patientBaseline } from './baseline.ts';
 import { type ActivityDependencies, deviceOf, timeoutOf } from './dependencies.ts';
 import { isCovered, judge, misfitOf, requirementFor } from './judge.ts';
 import { enterLane } from './lane-place.ts';
-import { lookAt } from './look.ts';
-import { untilClosed } from './other-commands.ts';
+import { lookAt, policyFor } from './look.ts';
+import { type ClosedCommands, untilClosed, waiting } from './other-commands.ts';
 
 const HEARTBEAT_EVERY_MS = 5000;
 /** Per lane, the commands that this worker knows to be closed: told to the lane with the next entry, which forgets them. */
@@ -48,11 +48,23 @@ export function createTakeTurn(dependencies: ActivityDependencies): (input: Turn
         context.heartbeat(kept);
       }
       const sendWithinMs = longestSendMs(device, timeoutOf(dependencies, device));
-      await untilClosed(dependencies.client, { ahead: kept.ahead, closed, sendWithinMs });
+      const { lagMs } = policyFor(device, Object.keys(request.desired));
+      const mayActUntil = await untilClosed(dependencies.client, {
+        ids: kept.ahead,
+        closed,
+        sendWithinMs,
+        lagMs,
+      });
       const read = await patientBaseline(dependencies, device, request.desired);
       const needed = await requirementFor(dependencies, device, request, read.sample.fields);
       if (!isCovered(needed, approved)) return { kind: 'void' };
-      return { kind: 'ready', look: await lookAt(dependencies, request, read) };
+      const look = await lookAt(dependencies, request, read);
+      if (mayActUntil <= Date.now()) return { kind: 'ready', look };
+      // What an earlier command sent may still change the device: as it reads now says nothing of how it will be.
+      if (look.steps.some((step) => step.kind !== 'set')) {
+        throw waiting('what was sent before may still change the device', mayActUntil - Date.now());
+      }
+      return { kind: 'ready', look: { ...look, already: [] } };
     } finally {
       clearInterval(beat);
     }
@@ -60,12 +72,12 @@ export function createTakeTurn(dependencies: ActivityDependencies): (input: Turn
 }
 
 /** Which commands this worker has seen closed, per lane; bounded, oldest forgotten first. */
-function createClosedRegister(): (device: string) => Set<string> {
-  const lanes = new Map<string, Set<string>>();
+function createClosedRegister(): (device: string) => ClosedCommands {
+  const lanes = new Map<string, ClosedCommands>();
   return (device) => {
-    const closed = lanes.get(device) ?? new Set();
+    const closed: ClosedCommands = lanes.get(device) ?? new Map<string, number>();
     lanes.set(device, closed);
-    for (const oldest of closed) {
+    for (const oldest of closed.keys()) {
       if (closed.size <= KNOWN_CLOSED_LIMIT) break;
       closed.delete(oldest);
     }

@@ -77,6 +77,8 @@ function viewNow(view: CommandView, { live, sendingSince }: Now): CommandView {
       phase: 'sending',
       phaseAt: sendingSince,
       note: `sending ${Object.keys(view.desired).join(', ')}`,
+      // It may have arrived by now; only its end tells.
+      sent: { ...view.sent, count: view.sent.count + 1, certain: false },
     };
   }
   if (live === null || view.phase !== 'settling') return view;

@@ -103,22 +103,27 @@ export function deviceNamed(catalogue: Catalogue, name: string): DeviceDefinitio
 }
 
 export function createSubmitter(client: Client, catalogue: () => Catalogue, known: KnownCommands): Submitter {
-  /** Calls that are being taken right now, so that two within milliseconds become one. */
-  const inFlight = new Map<string, Promise<Submitted>>();
+  /** Calls that are being taken right now, so that two within milliseconds become one. By requestId, else by the call. */
+  const inFlight = new Map<string, { readonly call: string; readonly taking: Promise<Submitted> }>();
 
   return {
     async submit(submission) {
       const accepted = accept(catalogue(), submission);
-      const { call } = accepted.keys;
-      const twin = inFlight.get(call);
-      if (twin !== undefined) {
-        const { commandId, kind } = await twin;
+      const { call, request } = accepted.keys;
+      const key = request ?? call;
+      const twin = inFlight.get(key);
+      if (twin?.call === call) {
+        const { commandId, kind } = await twin.taking;
         return kind === 'repeatRefused'
           ? { kind, commandId }
           : { kind: 'joined', commandId, coerced: accepted.coerced };
       }
-      const taking = take(client, known, accepted).finally(() => inFlight.delete(call));
-      inFlight.set(call, taking);
+      // The same requestId with other content: whatever became of the first one decides about this one.
+      if (twin !== undefined) await twin.taking.catch(() => undefined);
+      const taking = take(client, known, accepted).finally(() => {
+        if (inFlight.get(key)?.taking === taking) inFlight.delete(key);
+      });
+      inFlight.set(key, { call, taking });
       return await taking;
     },
   };

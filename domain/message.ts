@@ -80,10 +80,24 @@ function waitingForPerson(
 }
 
 function ended(view: CommandView, outcome: Outcome, now: number): string {
-  const result = view.result;
-  const joined = result?.joined == null ? '' : ` This call joined command ${result.joined}.`;
-  return `${headline(view, outcome)} ${asked(view)}; ${shown(view, now)}${capitalised(sentInWords(view))}.${reply(view, outcome)}${joined}${next(view, outcome)}`;
+  const what = `${asked(view)}; ${shown(view, now)}`;
+  const joined = view.result?.joined ?? null;
+  return [
+    headline(view, outcome),
+    what,
+    // Where nothing could be read, the detail has said it.
+    /nothing was sent|been sent/i.test(what) ? '' : capitalised(sentInWords(view)),
+    reply(view, outcome),
+    joined === null ? '' : `This call joined command ${joined}`,
+    next(view, outcome),
+  ]
+    .filter((sentence) => sentence !== '')
+    .map(closed)
+    .join(' ');
 }
+
+const closed = (sentence: string): string =>
+  /[.!?]$/.test(sentence.trim()) ? sentence.trim() : `${sentence.trim()}.`;
 
 /** First words: they decide what somebody who reads no further believes. */
 const HEADLINES: Readonly<Record<Outcome, string>> = {
@@ -117,36 +131,35 @@ function shown({ result }: CommandView, now: number): string {
   if (result === null) return '';
   const fields = Object.entries(result.fields);
   const seen = fields.filter(([, field]) => field.observed !== null);
-  if (seen.length === 0) return `${plain(result.detail, 500)} `;
+  if (seen.length === 0) return plain(result.detail, 500);
   const words = fields.map(
     ([name, field]) => `${name} ${fields.length > 1 ? `${field.verdict}: ` : ''}${plain(field.detail, 200)}`,
   );
   const latest = Math.max(...seen.map(([, field]) => field.observed?.at ?? 0));
-  return `${words.join('; ')} (read ${formatDuration(now - latest)} ago). `;
+  return `${words.join('; ')} (read ${formatDuration(now - latest)} ago)`;
 }
 
 function reply({ sent }: CommandView, outcome: Outcome): string {
   if (endedWell(outcome) || sent.reply === null) return '';
   const body = plain(sent.reply.body, LONGEST_REPLY);
-  return ` The API answered HTTP ${sent.reply.status}${body === '' ? '' : `: ${JSON.stringify(body)}`}.`;
+  return `The API answered HTTP ${sent.reply.status}${body === '' ? '' : `: ${JSON.stringify(body)}`}`;
 }
 
 function next(view: CommandView, outcome: Outcome): string {
   if (endedWell(outcome))
-    return outcome === 'unverifiable' ? " Tell the user that it was sent and can't be checked." : '';
-  const again =
-    view.result?.safeToSendAgain === true
-      ? ' It is safe to send again'
-      : ' Do not send it again without looking first';
+    return outcome === 'unverifiable' ? "Tell the user that it was sent and can't be checked" : '';
+  const again = view.result?.safeToSendAgain === true;
   switch (outcome) {
     case 'refused':
-      return `${again}, once what was refused is mended.`;
+      return 'It is safe to send again, once what was refused is mended';
     case 'declined':
-      return ' A person said no: tell the user, and ask again only if they want you to.';
+      return 'A person said no: tell the user, and ask again only if they want you to';
     case 'expired':
-      return ' Tell the user; the same call asks again.';
+      return 'Tell the user; the same call asks again';
     default:
-      return `${again}: get_device_state(device="${view.device}") shows the present state.`;
+      return again
+        ? 'It is safe to send again'
+        : `Look first, and do not send it again without that: get_device_state(device="${view.device}")`;
   }
 }
 

@@ -2,15 +2,16 @@
 import type { Value } from './values.ts';
 
 /** `26 °C`, `70 %`, `cool`. */
-export function formatValue(value: Value | null, unit: string | null): string {
+export function formatValue(value: Value | null, unit: string | null, longest = 64): string {
   if (value === null) return 'unknown';
   if (value === true) return 'done';
   const text =
-    typeof value === 'number' ? String(Math.round(value * 1000) / 1000) : quoteIfOdd(String(value));
+    typeof value === 'number' ? String(Math.round(value * 1000) / 1000) : quoteIfOdd(String(value), longest);
   return typeof value === 'number' && unit !== null ? `${text} ${unit}` : text;
 }
 
-const quoteIfOdd = (text: string): string => (/^[\w.+-]{1,40}$/.test(text) ? text : `"${plain(text, 64)}"`);
+const quoteIfOdd = (text: string, longest: number): string =>
+  /^[\w.+-]{1,40}$/.test(text) ? text : `"${plain(text, longest)}"`;
 
 /** `800 ms`, `4 s`, `90 s`, `12 min`, `3 h`, `2 d`. */
 export function formatDuration(ms: number): string {

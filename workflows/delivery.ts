@@ -43,12 +43,14 @@ interface Delivery extends Target, Evidence {
 export async function deliver(target: Target): Promise<Ending> {
   const { look } = target;
   const delivery: Delivery = { ...target, ...noEvidence(target.story), kept: {}, void: null };
-  for (const [position, step] of look.steps.entries()) {
-    const isLast = position === look.steps.length - 1;
-    const goOn = isAlready(look, step)
-      ? record(delivery, step.fields, 'already', 'it was so already')
-      : await carryOutStep(delivery, step, isLast);
-    if (!goOn) break;
+  for (const step of look.steps) {
+    if (isAlready(look, step)) record(delivery, step.fields, 'already', 'it was so already');
+  }
+  const toSend = look.steps.filter((step) => !isAlready(look, step));
+  for (const [position, step] of toSend.entries()) {
+    // With the last one everything is read back, also what was as asked before: a send may have changed it.
+    const isLast = position === toSend.length - 1;
+    if (!(await carryOutStep(delivery, step, isLast))) break;
   }
   // The step that would have shown them was not sent, or refused.
   if (delivery.unread.length > 0) await readBack(delivery, delivery.unread);
@@ -190,6 +192,12 @@ function mayRepeat(step: StepPlan, settled: Settled): boolean {
 async function afterRefusal(delivery: Delivery, step: StepPlan, sent: SendResult): Promise<boolean> {
   const seen = await seenAgain(delivery);
   const asDesired = step.verifiable.length > 0 && step.fields.every((field) => seen.already.includes(field));
+  // It read otherwise before, so it was not so already: whatever it said, the device may have acted.
+  if (asDesired && step.fields.some((field) => delivery.look.previous[field] !== null)) {
+    recordSent(delivery, step, sent);
+    await readBack(delivery, step.verifiable);
+    return step.fields.every((field) => isGood(delivery.results[field]?.verdict));
+  }
   const words = sent.reply === null ? sent.detail : `HTTP ${sent.reply.status} ${sent.reply.body}`.trim();
   const goOn = record(
     delivery,

@@ -9,6 +9,8 @@ import {
   setHandler,
 } from '@temporalio/workflow';
 import type { CommandRequest, CommandResult } from '../domain/command.ts';
+import { formatValue } from '../domain/text.ts';
+import type { Value } from '../domain/values.ts';
 import { deliver } from './delivery.ts';
 import { type Gate, openGate, waitForApproval } from './gate.ts';
 import {
@@ -168,16 +170,28 @@ function already(story: Story, look: Look): Ending {
   const fields = Object.fromEntries(
     Object.entries(unsent(story, 'already', detail)).map(([name, field]) => {
       const value = look.previous[name] ?? null;
+      const adjusted = typeof value === 'number' && value !== field.requested;
       return [
         name,
         {
           ...field,
+          adjusted,
+          detail: wasSo(value, field.requested, story.request.units[name] ?? null),
           observed: value === null ? null : { value, unit: story.request.units[name] ?? null, at: look.at },
         },
       ];
     }),
   );
   return { outcome: 'already', detail, fields };
+}
+
+function wasSo(value: Value | null, requested: Value, unit: string | null): string {
+  if (value === null) return 'was so already';
+  const nearest =
+    typeof value === 'number' && value !== requested
+      ? `, the device's nearest step to ${formatValue(requested, unit)}`
+      : '';
+  return `reads ${formatValue(value, unit)}${nearest}, and did before`;
 }
 
 /** The same call was made twice: this one ends with what the first one showed. */

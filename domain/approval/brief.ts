@@ -36,6 +36,8 @@ export interface ApprovalBrief {
 }
 
 const LONGEST_NAME = 64;
+/** Longer than any text that a field takes. */
+const LONGEST_VALUE = 1000;
 const LONGEST_REASON = 200;
 
 /** null: nothing waits for a decision here. */
@@ -55,8 +57,9 @@ export function approvalBrief(
       const unit = view.units[field] ?? null;
       return {
         field: plain(field, LONGEST_NAME),
-        before: formatValue(approval.before[field] ?? null, unit),
-        desired: formatValue(value, unit),
+        // Whole: an approval covers every character of it.
+        before: formatValue(approval.before[field] ?? null, unit, LONGEST_VALUE),
+        desired: formatValue(value, unit, LONGEST_VALUE),
       };
     }),
     by: approval.by,

@@ -28,6 +28,9 @@ export function resolveRequest(
   checkBody(raw.body, scope, [...path, 'body'], report);
   const as = raw.as ?? 'json';
   checkBodyForm(raw.body, as, [...path, 'body'], report);
+  for (const [name, value] of Object.entries(raw.headers ?? {}))
+    if (value.startsWith('='))
+      report([...path, 'headers', name], 'a header is text: no expression can stand in it');
   if (kind === 'mqtt' && raw.headers)
     report([...path, 'headers'], 'messages have none: only requests over HTTP do');
   const [method, target] = kind === 'mqtt' ? ['PUBLISH', ''] : split(line);

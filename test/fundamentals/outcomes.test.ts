@@ -50,6 +50,12 @@ const DEVICES = {
     state: { power: 'on', contact: 'on' },
     actions: { press: { toggles: { power: ['off', 'on'] } } },
   },
+  resetting: {
+    state: { mode: 'cool', temperature: 20 },
+    fields: { mode: { also: { heat: { temperature: 25 } } } },
+  },
+  grumbling: { state: { temperature: 20 }, onSend: { status: 400, acts: 'at-once' } },
+  lagging: { state: { temperature: 20 }, follows: '3s' },
   jammed: {
     state: { lock: 'unlocked', jammed: false },
     fields: { lock: { also: { locked: { jammed: true } } } },
@@ -92,6 +98,13 @@ devices:
     fields: { power: onoff, level: percent }
   stuck-lock: { connection: sim, send: { request: POST /devices/stuck-lock/press, kind: toggle }, read: GET /devices/stuck-lock, faults: { jammed: body.jammed = true }, fields: { power: onoff } }
   confirmed: { connection: sim, send: { request: POST /devices/confirmed/press, kind: toggle }, read: GET /devices/confirmed, fields: { power: { type: onoff, confirm: body.contact = $desired.power } } }
+  resetting:
+    connection: sim
+    send: [{ for: mode, request: PUT /devices/resetting }, { for: temperature, request: PUT /devices/resetting }]
+    read: GET /devices/resetting
+    fields: { mode: { type: enum, values: [cool, heat] }, temperature: { type: celsius, min: 5, max: 30 } }
+  grumbling: { profile: thermostat, with: { id: grumbling } }
+  lagging: { profile: thermostat, with: { id: lagging }, settle: { lag: 4s, within: 8s } }
   unplugged: { connection: nowhere, send: PUT /heater, read: GET /heater, deliver: { within: 4s }, fields: { temperature: { type: celsius, min: 5, max: 30 } } }
   jammed: { connection: sim, send: PUT /devices/jammed, read: GET /devices/jammed, faults: { jammed: body.jammed = true }, fields: { lock: { type: enum, values: [locked, unlocked] } } }
   guarded: { profile: thermostat, with: { id: heater } }
@@ -190,6 +203,31 @@ describe('a command ends', { concurrency: true }, () => {
   it('already: a confirmation that compares with what is asked holds before anything is sent', async () => {
     const { outcome, seen } = await outcomeOf('confirmed', { power: 'on' });
     assert.deepEqual([outcome, seen], ['already', 0]);
+  });
+
+  it('partial: what was so already is read back too, since the send may have changed it', async () => {
+    const { outcome, result } = await outcomeOf('resetting', { mode: 'heat', temperature: 20 });
+    assert.equal(outcome, 'partial');
+    const verdicts = Object.entries(result.fields).map(([name, field]) => [name, field.verdict]);
+    assert.deepEqual(verdicts, [
+      ['mode', 'verified'],
+      ['temperature', 'different'],
+    ]);
+  });
+
+  it('verified: the API refused after it had acted, which the reading tells', async () => {
+    const { outcome, sent, seen } = await outcomeOf('grumbling', { temperature: 26 });
+    assert.deepEqual([outcome, sent, seen], ['verified', 1, 1]);
+  });
+
+  it('verified: after a cancel, what the first send may still change is not taken for "so already"', async () => {
+    const first = await readback.submit('lagging', { temperature: 26 });
+    while ((await readback.admin('GET', '/devices/lagging')).counters.sends.arrived === 0)
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    await readback.commands.cancel(first, { kind: 'operator' });
+    await readback.ended(first);
+    const { outcome, seen } = await outcomeOf('lagging', { temperature: 20 });
+    assert.deepEqual([outcome, seen], ['verified', 2]);
   });
 
   it('different: it stopped at another value, and is not sent again', async () => {

@@ -176,6 +176,13 @@ describe('Readback', { concurrency: 6 }, () => {
       /requestId "r-1" was used for another command/,
     );
     assert.notEqual(await readback.submit('heater-6', { temperature: 25 }, { requestId: 'r-2' }), first);
+    const atOnce = await Promise.allSettled(
+      [21, 22].map((temperature) => readback.submit('heater-6', { temperature }, { requestId: 'r-3' })),
+    );
+    assert.deepEqual(
+      atOnce.map(({ status }) => status),
+      ['fulfilled', 'rejected'],
+    );
   });
 
   it('refuses to repeat what ended unsafely, until it is told which command is meant', async () => {
