@@ -55,12 +55,12 @@ const SOME_URL = 'http://127.0.0.1';
 async function startAll(start: Start): Promise<Ready> {
   const { flags, dataDir, parts } = start;
   ensureSealKey(dataDir);
-  const mcpPort = await portForMcp(flags);
   // Every problem of the catalogue is told before anything runs. Where the simulator will listen is no part of it yet.
   const { simulatorUrl: elsewhere = null } = flags;
   const url = flags.simulator ? SOME_URL : elsewhere;
   const catalogue = await readUsableCatalogue(start.catalogue, url, start.say);
   requireApprovers(catalogue, flags, start.say);
+  const mcpPort = await portForMcp(flags);
 
   const [{ address, ui }, simulatorUrl, { prepareNamespace }] = await Promise.all([
     flags.temporal === undefined ? startTemporal(start) : { address: flags.temporal, ui: null },
