@@ -12,6 +12,7 @@ import {
   type ServerNotifier,
 } from '@modelcontextprotocol/server';
 import { Hono } from 'hono';
+import { type Commands, EngineUnreachable } from '../commands/commands.ts';
 import { legacySessions } from './legacy-sessions.ts';
 import { listeningOverHttp } from './listen-http.ts';
 import { type McpParts, mcpService } from './server.ts';
@@ -30,6 +31,8 @@ export interface HttpOptions {
   readonly subscriptionLimits?: SubscriptionLimits;
   /** A silent stream gets a comment this often, so that nothing in between takes it for dead. */
   readonly keepAliveMs?: number;
+  /** Whether what answers calls can be reached; `/healthz` says so. */
+  readonly isReachable?: () => Promise<boolean>;
 }
 
 export type HttpParts = McpParts & HttpOptions;
@@ -45,7 +48,21 @@ export interface HttpApp {
 
 /** Readback's own. */
 export function createHttpApp(parts: HttpParts): HttpApp {
-  return createMcpApp(mcpService(parts), parts);
+  const isReachable = () => temporalAnswers(parts.commands);
+  return createMcpApp(mcpService(parts), { isReachable, ...parts });
+}
+
+/** No command has this id; that there is none, only Temporal can tell. */
+const NO_COMMAND = 'healthz';
+
+async function temporalAnswers(commands: Commands): Promise<boolean> {
+  try {
+    await commands.get(NO_COMMAND, { kind: 'operator' });
+    return true;
+  } catch (error) {
+    if (error instanceof EngineUnreachable) return false;
+    throw error;
+  }
 }
 
 /** Any service's, whatever its tasks are. */
@@ -95,7 +112,11 @@ export function createMcpApp(service: McpService, options: HttpOptions = {}): Ht
       410,
     ),
   );
-  app.get('/healthz', (c) => c.json({ ok: true }));
+  app.get('/healthz', async (c) =>
+    (await (options.isReachable?.() ?? true))
+      ? c.json({ ok: true })
+      : c.json({ ok: false, why: 'Temporal does not answer' }, 503),
+  );
   app.notFound((c) =>
     c.text(`There is nothing at ${c.req.path.slice(0, 200)}. MCP is served at /mcp.\n`, 404),
   );

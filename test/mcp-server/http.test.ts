@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { MAX_BODY_BYTES } from '../../mcp-server/http.ts';
+import { type Commands, EngineUnreachable } from '../../commands/commands.ts';
+import { createHttpApp, MAX_BODY_BYTES } from '../../mcp-server/http.ts';
+import { DEFAULT_OPTIONS } from '../../mcp-server/options.ts';
 import { type House, openHouse, type Serving } from './serving.ts';
 import { callTool } from './wire.ts';
 
@@ -90,6 +92,18 @@ describe('MCP over HTTP', () => {
   it('serves requests from a page on this machine', async () => {
     const response = await fetch(`${url}/healthz`, { headers: { origin: 'http://localhost:3000' } });
     assert.deepEqual([response.status, await response.json()], [200, { ok: true }]);
+  });
+
+  it('says of itself that it serves nothing where Temporal does not answer', async () => {
+    const get = () => Promise.reject(new EngineUnreachable('Temporal does not answer'));
+    const commands: Commands = { ...house.harness.commands, get };
+    const { app, close } = createHttpApp({ commands, options: DEFAULT_OPTIONS, onError: assert.ifError });
+    const response = await app.request('/healthz', { headers: { host: 'localhost' } });
+    assert.deepEqual(
+      [response.status, await response.json()],
+      [503, { ok: false, why: 'Temporal does not answer' }],
+    );
+    await close();
   });
 
   it('answers what is not JSON with a parse error', async () => {
