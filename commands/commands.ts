@@ -4,7 +4,7 @@ import type { FieldDefinition } from '../domain/catalogue/definition.ts';
 import type { Caller, CommandView, Phase } from '../domain/command.ts';
 import type { DeviceReply, SendResult } from '../domain/exchange.ts';
 import type { Outcome, SampleRun } from '../domain/outcome.ts';
-import type { Desired, Json, Reading } from '../domain/values.ts';
+import type { Desired, Json, Reading, Value } from '../domain/values.ts';
 
 export interface Submission {
   /** Device id, name or alias, as the caller wrote it. */
@@ -107,6 +107,8 @@ export interface DeviceState {
 export interface DryRun {
   readonly device: string;
   readonly desired: Desired;
+  /** Each asked field as it is now; null: not readable. */
+  readonly previous: Readonly<Record<string, Value | null>>;
   readonly coerced: readonly string[];
   /** Exactly what would be sent, in order; secrets are not in it. */
   readonly requests: readonly { readonly method: string; readonly url: string; readonly body: Json }[];

@@ -33,6 +33,7 @@ export async function dryRun(client: Client, catalogue: Catalogue, submission: S
   return {
     device: device.id,
     desired,
+    previous: look.previous,
     coerced,
     requests,
     objection: look.objection,

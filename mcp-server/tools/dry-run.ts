@@ -7,7 +7,7 @@ import { stateContent, stateInWords } from './get-device-state.ts';
 
 /** The exact requests, the device's present state, and who would have to agree. */
 export function dryRunResult(dryRun: DryRun): CallToolResult {
-  const { device, desired, requests, approval, already, objection, state, coerced } = dryRun;
+  const { device, desired, previous, requests, approval, already, objection, state, coerced } = dryRun;
   const asked = Object.entries(desired).map(
     ([field, value]) => `${field} ${formatValue(value, state.fields[field]?.unit ?? null)}`,
   );
@@ -23,6 +23,7 @@ export function dryRunResult(dryRun: DryRun): CallToolResult {
     dryRun: true,
     device,
     requested: desired,
+    previous,
     requests,
     reading: stateContent(state),
     approval,

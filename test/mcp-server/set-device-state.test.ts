@@ -213,7 +213,7 @@ describe('set_device_state', () => {
   it('shows in a dry run what would be sent and who has to agree, and starts nothing', async () => {
     const before = await recent();
     const { device, desired } = setting('boiler');
-    const { message, requests, approval, sent } = (await set({ device, desired, dryRun: true }))[
+    const { message, requests, previous, approval, sent } = (await set({ device, desired, dryRun: true }))[
       'structuredContent'
     ];
     assert.match(
@@ -224,6 +224,11 @@ describe('set_device_state', () => {
       requests.map(({ body }: { body: unknown }) => body),
       [desired],
     );
+    assert.deepEqual(Object.keys(previous), Object.keys(desired));
+    for (const [field, value] of Object.entries(previous)) {
+      assert.equal(typeof value, 'number');
+      assert.notEqual(value, desired[field]);
+    }
     assert.deepEqual([approval.by, sent.count], ['operator', 0]);
     assert.deepEqual(await recent(), before);
   });
