@@ -1,7 +1,14 @@
-/** How commands of the command line end: as asked (0), badly (1), misused (2), or without Temporal (3). */
+/** How commands of the command line end: as asked (0), badly (1), misused (2), without Temporal (3), or no longer watched (130). */
 import { CommanderError } from 'commander';
 
-export const EXIT = { asAsked: 0, endedBadly: 1, usage: 2, noTemporal: 3 } as const;
+export const EXIT = {
+  asAsked: 0,
+  endedBadly: 1,
+  usage: 2,
+  noTemporal: 3,
+  /** Ctrl-C ended the watching, not the command. As shells say it. */
+  watchedNoMore: 130,
+} as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** Something the person at the terminal can mend. `message` says what happened, to what, and what to do next. */

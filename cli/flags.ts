@@ -99,12 +99,12 @@ export const addServingFlags = (command: Command): Command =>
     .addOption(
       flag('--task-grace <duration>', 'how long a call may take before it becomes a task')
         .default(5_000, '5s')
-        .argParser(duration),
+        .argParser(waitOfCall),
     )
     .addOption(
       flag('--sync-wait <duration>', 'how long a client without tasks is kept waiting')
         .default(LONGEST_WAIT_MS, '45s')
-        .argParser(syncWait),
+        .argParser(waitOfCall),
     )
     .addOption(
       flag('--device-header', 'mirror the device in a header, for clients that support x-mcp-header'),
@@ -162,7 +162,7 @@ export function duration(text: string): number {
   return milliseconds(text);
 }
 
-function syncWait(text: string): number {
+function waitOfCall(text: string): number {
   const waitMs = duration(text);
   if (waitMs > LONGEST_WAIT_MS) {
     throw new InvalidArgumentError(

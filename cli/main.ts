@@ -41,7 +41,8 @@ const wantsJson = (argv: readonly string[]): boolean =>
 
 const HELP = `
 Every flag is also an environment variable: --task-grace is READBACK_TASK_GRACE.
-Exit codes: 0 as asked, 1 a command ended badly, 2 wrong usage or catalogue, 3 Temporal can't be reached.
+Exit codes: 0 as asked, 1 a command ended badly, 2 wrong usage or catalogue, 3 Temporal can't be reached,
+130 Ctrl-C ended the watching (the command goes on).
 
 Examples:
   $ readback up                                       start everything, with simulated devices

@@ -10,8 +10,6 @@ import { commandLine, endLines, fieldsOf } from './snapshot-text.ts';
 const LOOK_EVERY_MS = 1_000;
 /** Temporal restarted is back in seconds; away for longer, something is wrong. */
 const BACK_WITHIN_MS = 60_000;
-/** As shells say it: ended by Ctrl-C. */
-const INTERRUPTED = 130;
 
 /**
  * Prints a line whenever something has changed, and the outcome at the end; with `json` one object at the end.
@@ -104,7 +102,7 @@ async function stoppedWatching(snapshot: CommandSnapshot, engine: Engine, json: 
       `  readback commands watch ${id}     to watch it again\n` +
       `  readback commands cancel ${id}    to stop it\n`,
   );
-  process.exitCode = INTERRUPTED;
+  process.exitCode = EXIT.watchedNoMore;
 }
 
 function elapsed({ createdAt }: CommandSnapshot): string {

@@ -76,6 +76,9 @@ describe('the command line', () => {
     const { code, stderr } = await readback(['serve', '--sync-wait', '2m'], inFolder);
     assert.equal(code, 2);
     assert.match(stderr, /at most 45 s/);
+    const grace = await readback(['serve', '--task-grace', '2m'], inFolder);
+    assert.equal(grace.code, 2);
+    assert.match(grace.stderr, /--task-grace[^]*at most 45 s/);
   });
 
   it('takes an empty variable for an unset one', async () => {
