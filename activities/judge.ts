@@ -64,8 +64,8 @@ export async function requirementFor(
   });
   if (needed === null) return null;
   // A rule's place in the list is no part of what it says.
-  const bindings = needed.rules.map(({ index: _, ...rule }) =>
-    digestOf([device.id, device.digest, desired, rule]),
+  const bindings = needed.rules.map((rule) =>
+    digestOf([device.id, device.digest, desired, { ...rule, index: null }]),
   );
   const { by, reason, expiresMs } = needed;
   return { by, reason, expiresMs, bindings, digest: digestOf([by, bindings]) };

@@ -65,6 +65,8 @@ async function secret(
   return '';
 }
 
+const MAY_HOLD_SECRETS = ['auth', 'tls', 'secrets', 'baseUrl', 'url'];
+
 /**
  * Reports every `${…}` in a connection that could come out again: addresses are shown in dry runs and errors, and
  * expressions are quoted where they fail. Of an address, its host may come from outside, its path may not.
@@ -74,9 +76,9 @@ export function refuseSecretsThatShow(
   path: Path,
   report: Report,
 ): void {
-  const { auth, tls, secrets, baseUrl, url, ...rest } = connection;
-  refuseSecrets(rest, path, report);
-  for (const [key, address] of Object.entries({ baseUrl, url })) {
+  const shown = Object.entries(connection).filter(([key]) => !MAY_HOLD_SECRETS.includes(key));
+  refuseSecrets(Object.fromEntries(shown), path, report);
+  for (const [key, address] of Object.entries({ baseUrl: connection['baseUrl'], url: connection['url'] })) {
     const pathOfAddress = typeof address === 'string' ? address.replace(/^[a-z+]+:\/\/[^/]*/i, '') : '';
     if (/\$\{[^}]*\}/.test(pathOfAddress))
       report(
