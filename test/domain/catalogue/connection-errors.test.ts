@@ -27,6 +27,18 @@ describe('connections', () => {
       /write them under "auth"/,
     ],
     [
+      'a secret in the path of an address, which dry runs and errors show',
+      of('kind: http, baseUrl: "http://bridge/api/${KEY}"'),
+      'connections.c.baseUrl',
+      /no secret may stand in it: give it in auth/,
+    ],
+    [
+      'a secret in an expression, which is quoted where it fails',
+      of('kind: http, baseUrl: "http://x", reply: { refused: \'body.key = "${KEY}"\' }'),
+      'connections.c.reply.refused',
+      /secrets stand nowhere else/,
+    ],
+    [
       'a query in the address',
       of('kind: http, baseUrl: "http://x?key=1"'),
       'connections.c.baseUrl',
