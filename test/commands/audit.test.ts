@@ -2,32 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deliverAnswer, sealed } from '../../commands/answer.ts';
 import type { AuditRecord } from '../../commands/audit/record.ts';
 import type { AuditOptions } from '../../commands/audit.ts';
-import type { PendingApproval } from '../../domain/command.ts';
-import { answerSignal, answerUpdate } from '../../workflows/messages.ts';
-import { type Harness, LOCAL, startReadback } from '../harness/readback.ts';
-import { plain, thermostatCatalogue, thermostats } from '../harness/thermostats.ts';
+import { type Harness, startReadback } from '../harness/readback.ts';
+import { HOUSE, playFirst, playSecond } from './audited.ts';
 
-const OPERATOR = { kind: 'operator' } as const;
 /** The export leaves out what happened in the last ten seconds. */
 const SETTLED_MS = 10_500;
-
-const ids = plain('free', 'guarded', 'declined', 'expiring', 'asking', 'offline', 'junk', 'racing', 'other');
-const { devices, entries } = thermostats(ids, '300ms');
-const CATALOGUE = thermostatCatalogue(
-  `${entries}
-  stubborn: { profile: thermostat, with: { id: stubborn }, settle: { within: 2s, maxSends: 2 } }`,
-  `approvals:
-  - { for: { device: guarded }, by: operator, expires: 2m }
-  - { for: { device: declined }, by: operator, expires: 2m }
-  - { for: { device: offline }, by: operator, expires: 2m }
-  - { for: { device: junk }, by: operator, expires: 2m }
-  - { for: { device: racing }, by: operator, expires: 2m }
-  - { for: { device: expiring }, by: operator, expires: 1s }
-  - { for: { device: asking }, by: requester, expires: 2m }`,
-);
 
 describe('the audit', { timeout: 170_000 }, () => {
   let readback: Harness;
@@ -37,10 +18,7 @@ describe('the audit', { timeout: 170_000 }, () => {
   let end: number;
 
   before(async () => {
-    readback = await startReadback({
-      devices: { ...devices, stubborn: { state: { power: 'off', temperature: 20 }, ignores: true } },
-      catalogue: CATALOGUE,
-    });
+    readback = await startReadback(HOUSE);
     const first = await playFirst(readback);
     middle = Date.now();
     await sleep(50);
@@ -161,6 +139,15 @@ describe('the audit', { timeout: 170_000 }, () => {
     assert.equal(records.filter(({ kind }) => kind === 'send').length, ended.sends);
   });
 
+  it('tells of a command that was reset in Temporal what each of its runs did, and of what both share once', async () => {
+    const records = await of('reset');
+    const runs = [...new Set(records.map(({ runId }) => runId))];
+    assert.equal(runs.length, 2);
+    assert.deepEqual(kinds(records.filter(({ runId }) => runId === runs[0])), ['accepted', 'send', 'ended']);
+    assert.equal(records.at(-1)?.kind, 'ended');
+    assert.equal(kinds(records).filter((kind) => kind === 'accepted').length, 1);
+  });
+
   it('gives the same lines twice, each with an id of its own that leads to an event in Temporal', async () => {
     const [once, again] = [await exported(), await exported()];
     assert.deepEqual(once, again);
@@ -210,7 +197,8 @@ describe('the audit', { timeout: 170_000 }, () => {
   it('ends some seconds ago at the latest, and says how long histories are kept', async () => {
     const found = await readback.commands.audit({ since: null, until: Date.now() + 60_000 });
     assert.ok(found.until <= Date.now() - 10_000);
-    assert.equal(found.commands, Object.keys(done).length);
+    // One of them has two runs.
+    assert.equal(found.commands, Object.keys(done).length + 1);
     const oldest = Math.min(
       ...(await exported()).flatMap(({ kind, at }) => (kind === 'ended' ? [Date.parse(at)] : [])),
     );
@@ -226,94 +214,3 @@ describe('the audit', { timeout: 170_000 }, () => {
     );
   });
 });
-
-async function waiting({ commands }: Harness, id: string, key = 'approve-1'): Promise<PendingApproval> {
-  const snapshot = await commands.wait(id, OPERATOR, {
-    timeoutMs: 20_000,
-    until: ({ view }) => view.approval?.key === key,
-  });
-  assert.ok(snapshot?.view.approval, JSON.stringify(snapshot?.view));
-  return snapshot.view.approval;
-}
-
-async function playFirst(readback: Harness): Promise<Record<string, string>> {
-  const { submit, ended, commands } = readback;
-  const free = await submit('free', { temperature: 25 }, { reason: 'it is cold' });
-  const guarded = await submit('guarded', { temperature: 25 });
-  const declined = await submit('declined', { temperature: 25 });
-  const expiring = await submit('expiring', { temperature: 25 });
-  await waiting(readback, guarded);
-  await commands.decide(guarded, {
-    decision: 'approved',
-    by: 'ann',
-    via: 'console',
-    comment: 'checked by phone',
-  });
-  await waiting(readback, declined);
-  await commands.decide(declined, {
-    decision: 'declined',
-    by: 'bob',
-    via: 'cli',
-    comment: 'somebody is in the cellar',
-  });
-  const stubborn = await submit('stubborn', { temperature: 25 });
-  for (const id of [free, guarded, declined, expiring]) await ended(id);
-  return { free, guarded, declined, expiring, stubborn };
-}
-
-async function playSecond(readback: Harness): Promise<Record<string, string>> {
-  const { commands, submit, ended, sealKey } = readback;
-  const { client } = readback.temporal;
-  const way = { via: 'form', askedAt: null } as const;
-  const mine = { kind: 'owner', subject: LOCAL.subject } as const;
-
-  const asking = await submit('asking', { temperature: 25 });
-  await waiting(readback, asking);
-  await commands.answer(asking, mine, { 'approve-1': { action: 'decline' } }, way);
-  await waiting(readback, asking, 'approve-2');
-  await sleep(1100);
-  await commands.answer(asking, mine, { 'approve-2': { action: 'cancel' } }, way);
-  await waiting(readback, asking, 'approve-3');
-  await sleep(1100);
-  await commands.answer(asking, mine, { 'approve-3': { action: 'accept', content: { approve: true } } }, way);
-
-  const junk = await submit('junk', { temperature: 25 });
-  const pending = await waiting(readback, junk);
-  const right = sealed(sealKey, junk, pending, { decision: 'approved', by: 'x', via: 'cli', comment: null });
-  const forged = { ...right, by: 'mallory', seal: { nonce: right.seal?.nonce ?? '', mac: 'forged-mac' } };
-  await deliverAnswer(client, junk, forged);
-  await client.workflow
-    .getHandle(junk)
-    .executeUpdate(answerUpdate, { args: [{ ...right, by: 'eve', seal: null }] });
-  await client.workflow.getHandle(junk).signal(answerSignal, { ...forged, at: forged.at + 1 });
-  await client.workflow.getHandle(junk).signal(answerSignal.name, 'yes please');
-  await sleep(500);
-  await commands.cancel(junk, OPERATOR);
-
-  const racing = await submit('racing', { temperature: 25 });
-  const question = await waiting(readback, racing);
-  const yes = sealed(sealKey, racing, question, {
-    decision: 'approved',
-    by: 'ann',
-    via: 'cli',
-    comment: null,
-  });
-  await Promise.all([deliverAnswer(client, racing, yes), commands.cancel(racing, OPERATOR)]);
-
-  const offline = await submit('offline', { temperature: 25 });
-  const asked = await waiting(readback, offline);
-  await readback.stopWorker();
-  const late = sealed(sealKey, offline, asked, {
-    decision: 'approved',
-    by: 'ann',
-    via: 'console',
-    comment: 'while it was down',
-  });
-  await client.workflow.getHandle(offline).signal(answerSignal, late);
-  await readback.startWorker();
-  await deliverAnswer(client, offline, late);
-
-  const played = { asking, junk, racing, offline };
-  for (const id of Object.values(played)) await ended(id);
-  return played;
-}
