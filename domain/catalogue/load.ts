@@ -127,10 +127,11 @@ async function resolveConnections(
   for (const [name, { file, content }] of sources.connections) {
     const path: Path = ['connections', name];
     const here = (below: Path, message: string): void => report(file, [...path, ...below], message);
-    refuseSecretsThatShow(content, [], here);
-    const filled = options.withoutSecrets
-      ? content
-      : ((await fillSecrets(content, secretSources, [], here)) as typeof content);
+    const isRefused = refuseSecretsThatShow(content, [], here);
+    const filled =
+      options.withoutSecrets === true || isRefused
+        ? content
+        : ((await fillSecrets(content, secretSources, [], here)) as typeof content);
     const connection = resolveConnection(name, filled, context, here);
     const { settle, deliver, lane, reply } = content;
     const shared = Object.fromEntries(

@@ -69,23 +69,30 @@ const MAY_HOLD_SECRETS = ['auth', 'tls', 'secrets', 'baseUrl', 'url'];
 
 /**
  * Reports every `${…}` in a connection that could come out again: addresses are shown in dry runs and errors, and
- * expressions are quoted where they fail. Of an address, its host may come from outside, its path may not.
+ * expressions are quoted where they fail. Of an address, its host may come from outside, its path may not. True: it has one.
  */
 export function refuseSecretsThatShow(
   connection: Readonly<Record<string, unknown>>,
   path: Path,
   report: Report,
-): void {
+): boolean {
+  let isRefused = false;
+  const refuse: Report = (at, message) => {
+    isRefused = true;
+    report(at, message);
+  };
   const shown = Object.entries(connection).filter(([key]) => !MAY_HOLD_SECRETS.includes(key));
-  refuseSecrets(Object.fromEntries(shown), path, report);
-  for (const [key, address] of Object.entries({ baseUrl: connection['baseUrl'], url: connection['url'] })) {
+  refuseSecrets(Object.fromEntries(shown), path, refuse);
+  for (const key of ['baseUrl', 'url']) {
+    const address = connection[key];
     const pathOfAddress = typeof address === 'string' ? address.replace(/^[a-z+]+:\/\/[^/]*/i, '') : '';
     if (/\$\{[^}]*\}/.test(pathOfAddress))
-      report(
+      refuse(
         [...path, key],
         'a path is shown where things go wrong, so no secret may stand in it: give it in auth',
       );
   }
+  return isRefused;
 }
 
 /** Reports every `${…}` in a part of the file where none may stand. */
