@@ -22,14 +22,27 @@ export async function lane(register: LaneRegister = { entries: [], latest: {} })
   // Synchronous on purpose: a handler that awaits can interleave with another and hand out one place twice.
   setHandler(enterUpdate, (entry, news) => {
     entered += 1;
-    state = informed(state, news);
-    const answer = answerTo(entry, state);
-    if (answer.kind === 'entered') state = withEntry(state, entry);
+    const { register: next, answer } = enter(state, entry, news);
+    state = next;
     return answer;
   });
 
   await condition(() => entered >= ENTRIES_PER_RUN || workflowInfo().continueAsNewSuggested);
   await makeContinueAsNewFunc<typeof lane>({ memo: workflowInfo().memo ?? {} })(state);
+}
+
+/** A command asks for its place: what it is told, and the register from then on. */
+export function enter(
+  register: LaneRegister,
+  entry: LaneEntry,
+  news: LaneNews,
+): { readonly register: LaneRegister; readonly answer: LaneAnswer } {
+  const now = informed(register, news);
+  const answer = answerTo(entry, now);
+  // A repeated attempt has its place already.
+  const isNew =
+    answer.kind === 'entered' && !now.entries.some(({ commandId }) => commandId === entry.commandId);
+  return { register: isNew ? withEntry(now, entry) : now, answer };
 }
 
 function informed({ entries, latest }: LaneRegister, { closed, withdrawn }: LaneNews): LaneRegister {
