@@ -1,5 +1,5 @@
 /** All activities, with what they need put in. */
-import type { Activities } from '../workflows/messages.ts';
+import type { Activities } from '../workflows/activity-types.ts';
 import { checkSeal } from './check-seal.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { lookAgain } from './look.ts';

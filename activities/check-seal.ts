@@ -1,7 +1,7 @@
 /** Was this answer sealed by a part of Readback that authenticated the person, for this very question? */
 
 import { sealMatches } from '../domain/approval/seal.ts';
-import type { Activities } from '../workflows/messages.ts';
+import type { Activities } from '../workflows/activity-types.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
 type Input = Parameters<Activities['checkSeal']>[0];

@@ -6,7 +6,7 @@ import type { CommandRequest } from '../domain/command.ts';
 import { parseDesired } from '../domain/desired.ts';
 import { shownValue } from '../domain/device-scale.ts';
 import type { Reading, Value } from '../domain/values.ts';
-import type { Requirement, Turn, TurnInput } from '../workflows/messages.ts';
+import type { Requirement, Turn, TurnInput } from '../workflows/activity-types.ts';
 import { patientBaseline } from './baseline.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 

@@ -2,6 +2,7 @@
 import { Context } from '@temporalio/activity';
 import { WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
 import type { DeviceDefinition } from '../domain/catalogue/definition.ts';
+import { type Turn, type TurnInput } from '../workflows/activity-types.ts';
 import {
   enterUpdate,
   type LaneAnswer,
@@ -10,8 +11,6 @@ import {
   laneWorkflowId,
   supersedeSignal,
   TASK_QUEUE,
-  type Turn,
-  type TurnInput,
   WORKFLOW_TYPE,
 } from '../workflows/messages.ts';
 import type { ActivityDependencies } from './dependencies.ts';

@@ -11,7 +11,7 @@ import { type PlannedStep, planSteps } from '../domain/steps.ts';
 import { longestReadMs, longestSendMs } from '../domain/time-needed.ts';
 import type { Value } from '../domain/values.ts';
 import { saysAsleep } from '../domain/waking.ts';
-import type { CommandInput, Look, Seen, StepPlan } from '../workflows/messages.ts';
+import type { CommandInput, Look, Seen, StepPlan } from '../workflows/activity-types.ts';
 import type { ReadResult } from './adapter.ts';
 import { patientBaseline } from './baseline.ts';
 import { type ActivityDependencies, deviceOf, timeoutOf } from './dependencies.ts';

@@ -6,9 +6,9 @@ import {
   type Activities,
   type CommandInput,
   type DeviceState,
-  FAILURE,
   type Rehearsal,
-} from '../workflows/messages.ts';
+} from '../workflows/activity-types.ts';
+import { FAILURE } from '../workflows/messages.ts';
 import type { ReadResult } from './adapter.ts';
 import { baseline } from './baseline.ts';
 import { type ActivityDependencies, deviceOf } from './dependencies.ts';

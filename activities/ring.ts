@@ -1,7 +1,8 @@
 /** Rings for an approval that waits, once; Temporal repeats it until it is heard, decided or too late. */
 import { ApplicationFailure } from '@temporalio/common';
 import { approvalRing } from '../domain/approval/ring.ts';
-import { FAILURE, type RingInput } from '../workflows/messages.ts';
+import { type RingInput } from '../workflows/activity-types.ts';
+import { FAILURE } from '../workflows/messages.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
 /** Does nothing where the catalogue has lost its webhook meanwhile. */

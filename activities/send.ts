@@ -5,7 +5,7 @@ import type { DeviceDefinition, SendStep } from '../domain/catalogue/definition.
 import { isEqual } from '../domain/comparison.ts';
 import type { SendResult } from '../domain/exchange.ts';
 import { formatValue } from '../domain/text.ts';
-import type { SendInput } from '../workflows/messages.ts';
+import type { SendInput } from '../workflows/activity-types.ts';
 import type { ReadResult } from './adapter.ts';
 import { baseline } from './baseline.ts';
 import { type ActivityDependencies, deviceOf } from './dependencies.ts';

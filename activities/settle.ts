@@ -10,7 +10,8 @@ import type { DeviceDefinition, FieldDefinition } from '../domain/catalogue/defi
 import { troubledSample } from '../domain/interpretation.ts';
 import { absorb, emptyStory, judge, type SettleQuestion, samplesOf } from '../domain/settle.ts';
 import { plain } from '../domain/text.ts';
-import { FAILURE, type Settled, type SettleHeartbeat, type SettleInput } from '../workflows/messages.ts';
+import { type Settled, type SettleHeartbeat, type SettleInput } from '../workflows/activity-types.ts';
+import { FAILURE } from '../workflows/messages.ts';
 import type { ReadResult } from './adapter.ts';
 import { type ActivityDependencies, deviceOf } from './dependencies.ts';
 

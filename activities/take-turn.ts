@@ -6,7 +6,8 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { longestSendMs } from '../domain/time-needed.ts';
-import { FAILURE, type Turn, type TurnInput } from '../workflows/messages.ts';
+import { type Turn, type TurnInput } from '../workflows/activity-types.ts';
+import { FAILURE } from '../workflows/messages.ts';
 import { patientBaseline } from './baseline.ts';
 import { type ActivityDependencies, deviceOf, timeoutOf } from './dependencies.ts';
 import { isCovered, judge, misfitOf, requirementFor } from './judge.ts';

@@ -1,7 +1,7 @@
 /** Asks a sleeping device to wake, once, and reads it until it says that it is awake or its time is over. */
 import { Context } from '@temporalio/activity';
 import { saysAwake } from '../domain/waking.ts';
-import type { CommandInput, Woken } from '../workflows/messages.ts';
+import type { CommandInput, Woken } from '../workflows/activity-types.ts';
 import { type ActivityDependencies, deviceOf } from './dependencies.ts';
 import { lookAt } from './look.ts';
 

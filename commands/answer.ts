@@ -20,6 +20,8 @@ export interface Decider {
   readonly via: string;
   /** When the asking client was shown the question; absent or null: not known, or not asked through a client. */
   readonly askedAt?: number | null;
+  /** When the answer was received, epoch ms; absent: now. */
+  readonly at?: number;
 }
 
 /**
@@ -51,9 +53,16 @@ export function sealed(
   sealKey: Uint8Array,
   commandId: string,
   { key, digest }: PendingApproval,
-  { decision, comment, by, via, askedAt = null }: Decider & Pick<Answer, 'decision' | 'comment'>,
+  {
+    decision,
+    comment,
+    by,
+    via,
+    askedAt = null,
+    at = Date.now(),
+  }: Decider & Pick<Answer, 'decision' | 'comment'>,
 ): Answer {
-  const answer = { key, decision, by, via, comment, at: Date.now(), askedAt };
+  const answer = { key, decision, by, via, comment, at, askedAt };
   return { ...answer, seal: seal(sealKey, { commandId, digest, ...answer }) };
 }
 

@@ -3,7 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { type Client, WorkflowFailedError } from '@temporalio/client';
 import type { Catalogue, DeviceDefinition } from '../domain/catalogue/definition.ts';
 import { longestReadMs } from '../domain/time-needed.ts';
-import type { DeviceState as RawState, ReadInput, Rehearsal, RehearsalInput } from '../workflows/messages.ts';
+import type {
+  DeviceState as RawState,
+  ReadInput,
+  Rehearsal,
+  RehearsalInput,
+} from '../workflows/activity-types.ts';
 import { TASK_QUEUE, WORKFLOW_TYPE } from '../workflows/messages.ts';
 import { type DeviceState, type DryRun, EngineUnreachable, InputError, type Submission } from './commands.ts';
 import { demand } from './engine.ts';

@@ -4,7 +4,8 @@ import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-wor
 import { optionalTsToDate } from '@temporalio/common/lib/time.js';
 import type { CommandView } from '../domain/command.ts';
 import { samplesOf } from '../domain/settle.ts';
-import { ACTIVITY, MEMO_KEY, type SettleHeartbeat, WORKFLOW_TYPE } from '../workflows/messages.ts';
+import { ACTIVITY, type SettleHeartbeat } from '../workflows/activity-types.ts';
+import { MEMO_KEY, WORKFLOW_TYPE } from '../workflows/messages.ts';
 import type { CommandSnapshot, LiveReading, Viewer } from './commands.ts';
 
 /** A phase that should be over by now, and a little: then nobody is working on the command. */

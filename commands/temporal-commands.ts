@@ -93,9 +93,11 @@ export async function createTemporalCommands({
       });
     },
     async answer(commandId, viewer, answers, way) {
+      // How fast it came must not depend on how fast Temporal is.
+      const at = Date.now();
       const snapshot = await get(commandId, viewer);
       if (snapshot === undefined) return 'unknown';
-      const decider = { by: snapshot.view.owner, ...way };
+      const decider = { by: snapshot.view.owner, at, ...way };
       return await answerQuestions(client, needKey(sealKey), snapshot, answers, decider);
     },
     async timeline(commandId, viewer) {

@@ -2,8 +2,8 @@
 import type { Client } from '@temporalio/client';
 import type { CommandView } from '../domain/command.ts';
 import type { SendResult } from '../domain/exchange.ts';
+import { ACTIVITY } from '../workflows/activity-types.ts';
 import {
-  ACTIVITY,
   type Answer,
   type AnswerReceipt,
   answerSignal,

@@ -27,7 +27,7 @@ export interface OverviewSource {
   close(): void;
 }
 
-const READ_EVERY_MS = 2_000;
+export const READ_EVERY_MS = 2_000;
 /** Reading takes at most this share of the time, however long the lists are. */
 const LARGEST_SHARE = 1 / 8;
 const FRESH_MS = 1_000;

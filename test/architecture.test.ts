@@ -16,6 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   activities: [
     'domain',
     'workflows/messages.ts',
+    'workflows/activity-types.ts',
     '@temporalio/activity',
     '@temporalio/client',
     '@temporalio/common',

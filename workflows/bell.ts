@@ -1,6 +1,7 @@
 /** The bell beside the gate: tells the outside that an approval waits. Nobody waits for it, and nothing hangs on it. */
 import { ActivityCancellationType, CancellationScope, proxyActivities } from '@temporalio/workflow';
-import { type Activities, RINGS_TASK_QUEUE } from './messages.ts';
+import { type Activities } from './activity-types.ts';
+import { RINGS_TASK_QUEUE } from './messages.ts';
 import type { Story } from './story.ts';
 
 /** Rings for what `story` asks now, until it is heard or `stop` is called. Three events and a workflow task. */

@@ -8,6 +8,7 @@ import {
 } from '@temporalio/workflow';
 import type { SendResult } from '../domain/exchange.ts';
 import type { Value } from '../domain/values.ts';
+import type { Activities, Look, Seen, Settled, StepPlan } from './activity-types.ts';
 import {
   conclude,
   type Evidence,
@@ -19,7 +20,6 @@ import {
   recordSettled,
   recordUnreached,
 } from './evidence.ts';
-import type { Activities, Look, Seen, Settled, StepPlan } from './messages.ts';
 import { reach, type Target } from './reaching.ts';
 import { countSend, type Ending, tell } from './story.ts';
 

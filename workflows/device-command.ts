@@ -11,16 +11,10 @@ import {
 import type { CommandRequest, CommandResult } from '../domain/command.ts';
 import { formatValue } from '../domain/text.ts';
 import type { Value } from '../domain/values.ts';
+import { type Activities, type Look, type Turn } from './activity-types.ts';
 import { deliver } from './delivery.ts';
 import { type Gate, openGate, waitForApproval } from './gate.ts';
-import {
-  type Activities,
-  FAILURE,
-  type Look,
-  supersedeSignal,
-  TURNS_TASK_QUEUE,
-  type Turn,
-} from './messages.ts';
+import { FAILURE, supersedeSignal, TURNS_TASK_QUEUE } from './messages.ts';
 import type { Target } from './reaching.ts';
 import { type Ending, end, openStory, type Story, tell, unsent } from './story.ts';
 import { type Waking, wakeUp } from './waking.ts';

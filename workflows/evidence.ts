@@ -2,7 +2,7 @@
 import type { SendResult } from '../domain/exchange.ts';
 import { type FieldResult, outcomeOf, type SampleRun, type Verdict } from '../domain/outcome.ts';
 import type { Value } from '../domain/values.ts';
-import type { Settled, StepPlan } from './messages.ts';
+import type { Settled, StepPlan } from './activity-types.ts';
 import type { Ending, Story } from './story.ts';
 
 export interface Evidence {

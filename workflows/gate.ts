@@ -8,17 +8,9 @@ import {
 } from '@temporalio/workflow';
 import { attemptInWords, FASTEST_HUMAN_ANSWER_MS, isThroughClient } from '../domain/approval/decision.ts';
 import type { ApprovalAttempt, DecisionRecord, PendingApproval } from '../domain/command.ts';
+import { type Activities, type Requirement, type Turn } from './activity-types.ts';
 import { startRinging } from './bell.ts';
-import {
-  type Activities,
-  type Answer,
-  type AnswerReceipt,
-  answerSignal,
-  answerUpdate,
-  type Requirement,
-  SEARCH_ATTRIBUTE,
-  type Turn,
-} from './messages.ts';
+import { type Answer, type AnswerReceipt, answerSignal, answerUpdate, SEARCH_ATTRIBUTE } from './messages.ts';
 import { type Ending, type Story, tell } from './story.ts';
 
 const { checkSeal } = proxyActivities<Activities>({ startToCloseTimeout: '10 seconds' });

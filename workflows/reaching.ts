@@ -8,7 +8,7 @@ import {
   TimeoutFailure,
 } from '@temporalio/workflow';
 import type { SendResult } from '../domain/exchange.ts';
-import type { Activities, Look, StepPlan } from './messages.ts';
+import type { Activities, Look, StepPlan } from './activity-types.ts';
 import { nextPause } from './pauses.ts';
 import { type Story, tell } from './story.ts';
 import { type Waking, wakeUp } from './waking.ts';

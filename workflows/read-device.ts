@@ -1,6 +1,6 @@
 /** Short workflows that only look: so that reads, too, go through the workers, which alone can reach devices. */
 import { proxyActivities } from '@temporalio/workflow';
-import type { Activities, DeviceState, ReadInput, Rehearsal, RehearsalInput } from './messages.ts';
+import type { Activities, DeviceState, ReadInput, Rehearsal, RehearsalInput } from './activity-types.ts';
 
 export async function readDevice({ withinMs, ...input }: ReadInput): Promise<DeviceState> {
   return await looking(withinMs).readState(input);

@@ -8,7 +8,7 @@ import {
   TimeoutFailure,
 } from '@temporalio/workflow';
 import { formatDuration } from '../domain/text.ts';
-import type { Activities, Look, Woken } from './messages.ts';
+import type { Activities, Look, Woken } from './activity-types.ts';
 import { nextPause } from './pauses.ts';
 import { type Story, tell } from './story.ts';
 

@@ -2,14 +2,8 @@
 import proto from '@temporalio/proto';
 import type { CommandRequest, CommandView } from '../../domain/command.ts';
 import type { SendResult } from '../../domain/exchange.ts';
-import {
-  ACTIVITY,
-  type AnswerReceipt,
-  answerSignal,
-  answerUpdate,
-  MEMO_KEY,
-  type SendInput,
-} from '../../workflows/messages.ts';
+import { ACTIVITY, type SendInput } from '../../workflows/activity-types.ts';
+import { type AnswerReceipt, answerSignal, answerUpdate, MEMO_KEY } from '../../workflows/messages.ts';
 import { type Decode, type Execution, type HistoryEvent, type Payloads } from '../history.ts';
 import { createAnswerBook, type ReceivedAnswer, type SettledAnswer } from './answers.ts';
 import {

@@ -4,7 +4,7 @@ import type { SendResult } from '../../domain/exchange.ts';
 import type { Outcome, Verdict } from '../../domain/outcome.ts';
 import { plain } from '../../domain/text.ts';
 import type { Value } from '../../domain/values.ts';
-import type { SendInput } from '../../workflows/messages.ts';
+import type { SendInput } from '../../workflows/activity-types.ts';
 import type { Execution } from '../history.ts';
 import type { SettledAnswer } from './answers.ts';
 

@@ -8,14 +8,8 @@ import { DefaultLogger, Runtime, Worker, type WorkflowBundle } from '@temporalio
 import type { CommandRequest, CommandResult } from '../../domain/command.ts';
 import type { SendResult } from '../../domain/exchange.ts';
 import { bundleWorkflows } from '../../worker/worker.ts';
-import {
-  type Activities,
-  FAILURE,
-  type Look,
-  TASK_QUEUE,
-  TURNS_TASK_QUEUE,
-  WORKFLOW_TYPE,
-} from '../../workflows/messages.ts';
+import { type Activities, type Look } from '../../workflows/activity-types.ts';
+import { FAILURE, TASK_QUEUE, TURNS_TASK_QUEUE, WORKFLOW_TYPE } from '../../workflows/messages.ts';
 import { startTimeSkippingTemporal } from '../time-skipping.ts';
 
 const HOUR_MS = 3_600_000;

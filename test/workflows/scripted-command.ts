@@ -8,14 +8,8 @@ import type { SendClass, SendResult } from '../../domain/exchange.ts';
 import type { Verdict } from '../../domain/outcome.ts';
 import type { FieldVerdict } from '../../domain/settle.ts';
 import { bundleWorkflows } from '../../worker/worker.ts';
-import {
-  type Activities,
-  type Look,
-  type StepPlan,
-  TASK_QUEUE,
-  TURNS_TASK_QUEUE,
-  WORKFLOW_TYPE,
-} from '../../workflows/messages.ts';
+import { type Activities, type Look, type StepPlan } from '../../workflows/activity-types.ts';
+import { TASK_QUEUE, TURNS_TASK_QUEUE, WORKFLOW_TYPE } from '../../workflows/messages.ts';
 import { startTimeSkippingTemporal } from '../time-skipping.ts';
 
 /** `died`: the worker dies while it sends. `maybe` is a 503; `soft` a 200 whose body doubts itself. */
