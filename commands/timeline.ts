@@ -83,7 +83,7 @@ async function entryOf(
   const signal = event.workflowExecutionSignaledEventAttributes;
   if (signal?.signalName === answerSignal.name) {
     const answer = await decode<Answer>(signal.input);
-    return answer === undefined ? null : answerEntry(answer, at);
+    return answer == null ? null : answerEntry(answer, at);
   }
   if (event.workflowExecutionCancelRequestedEventAttributes) return { kind: 'cancelRequested', at };
   return null;
