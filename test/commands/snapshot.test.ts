@@ -4,7 +4,8 @@ import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { snapshotOf } from '../../commands/snapshot.ts';
 import { acceptedView } from '../../domain/command.ts';
-import { ACTIVITY, MEMO_KEY, WORKFLOW_TYPE } from '../../workflows/messages.ts';
+import { ACTIVITY } from '../../workflows/activity-types.ts';
+import { MEMO_KEY, WORKFLOW_TYPE } from '../../workflows/messages.ts';
 
 const OPERATOR = { kind: 'operator' } as const;
 const ACCEPTED_AT = 1_700_000_000_000;
