@@ -63,13 +63,19 @@ async function send(
   if (submitted.kind === 'joined')
     process.stderr.write(`The same command is under way already: ${submitted.commandId}\n`);
   if (flags.wait) return watchCommand(open, submitted.commandId, { json });
-  const snapshot = await commands.get(submitted.commandId, VIEWER);
+  const snapshot = await commands.wait(submitted.commandId, VIEWER, {
+    timeoutMs: GATE_DECIDES_WITHIN_MS,
+    until: ({ status, view }) => status !== 'running' || view.phase !== 'waiting_for_turn',
+  });
   if (json && snapshot) return printSnapshotJson(snapshot, open.engine);
   const state = snapshot ? commandLine(snapshot, fieldsOf(open.catalogue, snapshot.view.device)) : '';
   process.stdout.write(
     `accepted  ${submitted.commandId}  ${state}\nTo see what it does: readback commands watch ${submitted.commandId}\n`,
   );
 }
+
+/** So long is waited for the gate: whoever sends wants to know at once that somebody has to approve it. */
+const GATE_DECIDES_WITHIN_MS = 1500;
 
 type Assignments = Readonly<Record<string, string>>;
 
