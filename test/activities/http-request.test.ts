@@ -10,6 +10,8 @@ import { type HttpRequest, requestOnce, type TlsTrust } from '../../activities/h
 import { closedPort, serveHttp, serveTcp } from './loopback-server.ts';
 
 const TIMEOUT_MS = 400;
+/** Far more than a busy machine adds to it, and far less than Node's own time-outs. */
+const CUT_OFF_BY_MS = 10_000;
 const put: HttpRequest = { method: 'PUT', path: '/heater', headers: {}, body: '{"power":"on"}' };
 const usual: TlsTrust = { ca: undefined, insecure: false };
 const endpoint = (origin: string, timeoutMs = TIMEOUT_MS) => ({ origin, tls: usual, timeoutMs });
@@ -47,7 +49,7 @@ test('a TLS handshake that never ends is unreached, within the time-out', async 
   const began = Date.now();
   const answer = await requestOnce(endpoint(`https://127.0.0.1:${port}`), put);
   assert.deepEqual(answer, { kind: 'unreached', why: `no connection to 127.0.0.1:${port} within 0.4 s` });
-  assert.ok(Date.now() - began < 4 * TIMEOUT_MS);
+  assert.ok(Date.now() - began < CUT_OFF_BY_MS);
 });
 
 test('a certificate that nobody vouches for is unreached; with its authority, or insecure, it is reached', async (t) => {
@@ -71,7 +73,7 @@ test('a request that was taken and never answered is lost, within the time-out',
   const began = Date.now();
   const answer = await requestOnce(on(port), put);
   assert.deepEqual(answer, { kind: 'lost', why: `no reply from 127.0.0.1:${port} within 0.4 s` });
-  assert.ok(Date.now() - began < 4 * TIMEOUT_MS);
+  assert.ok(Date.now() - began < CUT_OFF_BY_MS);
   assert.equal(received.length, 1);
 });
 
@@ -136,7 +138,7 @@ test('a body that drips is cut at the time-out, however lively it looks', async 
   const answer = await requestOnce(on(port), put);
   assert.ok(answer.kind === 'reply');
   assert.match(answer.cut ?? '', /broke off after \d+ bytes: no reply from 127\.0\.0\.1:\d+ within 0\.4 s/);
-  assert.ok(Date.now() - began < 4 * TIMEOUT_MS);
+  assert.ok(Date.now() - began < CUT_OFF_BY_MS);
 });
 
 test('a body of 5 MB is cut after 1 MB', async (t) => {

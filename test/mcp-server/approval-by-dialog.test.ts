@@ -146,7 +146,7 @@ describe('an approval by the requester, asked of a client of 2025-11-25', () => 
       const told = await set(setting('night-lamp'), onQuestion, undefined, impatient.url);
       assert.deepEqual([told.state, told.isError], ['waiting_for_approval', undefined]);
       assert.match(told.message, /^NOTHING SENT YET\./);
-      assert.ok(Date.now() - startedAt < 3_000);
+      assert.ok(Date.now() - startedAt < 20_000);
       const { approval } = await viewOf(told.commandId);
       assert.deepEqual([approval?.key, approval?.attempts], ['approve-1', undefined]);
       await cancel(told.commandId);
