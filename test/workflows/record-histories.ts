@@ -1,20 +1,34 @@
 /**
- * Records histories of commands at the moments in which they wait: `npm run histories`. Do it only for workflows that
- * are new; the recorded ones stand for commands that are open while a new version is installed.
+ * Records histories of commands at the moments in which they wait, and of how they end: `npm run histories`. They stand for
+ * commands that are open while a new version is installed, so each version has a folder of its own, into which only what is
+ * missing is written. `npm run histories -- --again` writes all of this version's anew: only before it is released.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { deliverAnswer, sealed } from '../../commands/answer.ts';
 import type { CommandSnapshot } from '../../commands/commands.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 import { type Harness, startReadback } from '../harness/readback.ts';
 
 const OPERATOR = { kind: 'operator' } as const;
 const heater = { state: { power: 'off', temperature: 20 }, follows: '3s' };
-const names = ['verified', 'settling', 'cancelled', 'waiting-for-approval', 'approved', 'stubborn'];
+const names = [
+  'verified',
+  'settling',
+  'cancelled',
+  'waiting-for-approval',
+  'approved',
+  'asked-again',
+  'signalled',
+  'declined',
+  'expired',
+  'stubborn',
+  'refusing',
+];
 const CATALOGUE = `
 version: 1
 connections: { sim: { kind: http, baseUrl: "simulator:", timeout: 4s } }
@@ -31,7 +45,12 @@ profiles:
 devices:
 ${names.map((id) => `  ${id}: { profile: thermostat, with: { id: ${id} } }`).join('\n')}
   resent: { profile: thermostat, with: { id: stubborn }, settle: { within: 2s, maxSends: 2 } }
+  superseded: { profile: thermostat, with: { id: superseded }, lane: supersede }
 approvals:
+  - { for: { device: asked-again }, by: requester }
+  - { for: { device: signalled }, by: operator }
+  - { for: { device: declined }, by: operator }
+  - { for: { device: expired }, by: operator, expires: 1s }
   - { for: { device: waiting-for-approval }, by: operator }
   - { for: { device: approved }, by: operator }
 `;
@@ -40,6 +59,8 @@ const readback = await startReadback({
   devices: {
     ...Object.fromEntries(names.map((id) => [id, heater])),
     stubborn: { state: { power: 'off', temperature: 20 }, ignores: true },
+    superseded: heater,
+    refusing: { state: { power: 'off', temperature: 20 }, onSend: { status: 422 } },
   },
   catalogue: CATALOGUE,
 });
@@ -70,7 +91,7 @@ async function record(harness: Harness): Promise<void> {
   await save(harness, 'waiting-for-approval', waiting);
 
   const approved = await submit('approved', { temperature: 25 });
-  await approve(harness, approved);
+  await decide(harness, approved, 'approved');
 
   const settling = await submit('settling', { temperature: 25 });
   await until(harness, settling, ({ view }) => view.phase === 'settling');
@@ -87,6 +108,42 @@ async function record(harness: Harness): Promise<void> {
     await save(harness, name, id);
   }
   await save(harness, 'lane', 'lane/settling');
+  await recordOtherEnds(harness);
+  await recordAnswers(harness);
+}
+
+async function recordOtherEnds(harness: Harness): Promise<void> {
+  const { submit, ended } = harness;
+  const refused = await submit('refusing', { temperature: 25 });
+  const superseded = await submit('superseded', { temperature: 25 });
+  await until(harness, superseded, ({ view }) => view.phase === 'settling');
+  const newer = await submit('superseded', { temperature: 26 });
+  const expired = await submit('expired', { temperature: 25 });
+  const declined = await submit('declined', { temperature: 25 });
+  await decide(harness, declined, 'declined');
+  for (const [name, id] of Object.entries({ refused, superseded, newer, expired, declined })) {
+    await ended(id);
+    await save(harness, name, id);
+  }
+}
+
+/** A question that is asked again; and an answer that comes while no worker runs. */
+async function recordAnswers(harness: Harness): Promise<void> {
+  const asked = await harness.submit('asked-again', { temperature: 25 });
+  await until(harness, asked, ({ view }) => view.approval !== null);
+  const owner = { kind: 'owner', subject: 'local' } as const;
+  const dismissed = { 'approve-1': { action: 'cancel' } };
+  await harness.commands.answer(asked, owner, dismissed, { via: 'form', askedAt: null });
+  await until(harness, asked, ({ view }) => view.approval?.key === 'approve-2');
+  await save(harness, 'asked-again', asked);
+
+  const signalled = await harness.submit('signalled', { temperature: 25 });
+  await until(harness, signalled, ({ view }) => view.approval !== null);
+  await harness.stopWorker();
+  await decide(harness, signalled, 'approved');
+  await harness.startWorker();
+  await harness.ended(signalled);
+  await save(harness, 'signalled', signalled);
 }
 
 /** With a webhook, whose receiver takes what the first device has to say, and nothing else. */
@@ -124,7 +181,7 @@ settings: { webhook: phone }
     await new Promise((resolve) => setTimeout(resolve, 1500));
     await save(harness, 'ringing', ringing);
     for (const [name, id] of Object.entries({ rung, unheard })) {
-      await approve(harness, id);
+      await decide(harness, id, 'approved');
       await harness.ended(id);
       await save(harness, name, id);
     }
@@ -134,18 +191,20 @@ settings: { webhook: phone }
   }
 }
 
-async function approve(harness: Harness, commandId: string): Promise<void> {
+async function decide(harness: Harness, commandId: string, decision: 'approved' | 'declined'): Promise<void> {
   const { view } = await until(harness, commandId, ({ view }) => view.approval !== null);
   if (view.approval === null) return;
-  const decision = { decision: 'approved', by: 'ann', via: 'cli', comment: null } as const;
-  const answer = sealed(harness.sealKey, commandId, view.approval, decision);
+  const decider = { decision, by: 'ann', via: 'cli', comment: null } as const;
+  const answer = sealed(harness.sealKey, commandId, view.approval, decider);
   await deliverAnswer(harness.temporal.client, commandId, answer);
 }
 
 async function save({ temporal }: Harness, name: string, workflowId: string): Promise<void> {
+  const folder = join(import.meta.dirname, 'histories', packageJson.version);
+  const file = join(folder, `${name}.json`);
+  if (existsSync(file) && !process.argv.includes('--again')) return console.log(`${name}: kept as it is`);
   const history = await temporal.client.workflow.getHandle(workflowId).fetchHistory();
-  const folder = join(import.meta.dirname, 'histories');
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, `${name}.json`), `${historyToJSON(history)}\n`);
+  writeFileSync(file, `${historyToJSON(history)}\n`);
   console.log(`${name}: ${history.events?.length} events`);
 }
