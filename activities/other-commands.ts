@@ -38,8 +38,8 @@ export type ClosedCommands = Map<string, number>;
 export interface Ahead {
   readonly ids: readonly string[];
   readonly closed: ClosedCommands;
-  /** Longest that a send to this device may take. */
-  readonly sendWithinMs: number;
+  /** How long a send that was cut off may still be on its way. */
+  readonly cutSendMs: number;
   /** How long the device may go on showing an old value. */
   readonly lagMs: number;
 }
@@ -48,10 +48,7 @@ export interface Ahead {
  * Returns once all ahead are closed and nothing of theirs can still be on its way; else throws the benign failure that
  * brings this attempt back later. The result: until when what one of them sent may still act, epoch ms.
  */
-export async function untilClosed(
-  client: Client,
-  { ids, closed, sendWithinMs, lagMs }: Ahead,
-): Promise<number> {
+export async function untilClosed(client: Client, { ids, closed, cutSendMs, lagMs }: Ahead): Promise<number> {
   const polledUntil = Date.now() + LONG_POLL_MS;
   for (;;) {
     const open: string[] = [];
@@ -59,7 +56,7 @@ export async function untilClosed(
     for (const id of ids) {
       if (closed.has(id)) continue;
       const command = await describeCommand(client, id);
-      const mayArriveUntil = sendMayArriveUntil(command, sendWithinMs);
+      const mayArriveUntil = sendMayArriveUntil(command, cutSendMs);
       if (isOpen(command)) open.push(id);
       else if (mayArriveUntil <= Date.now()) closed.set(id, mayActUntil(command, lagMs));
       quietAt = Math.max(quietAt, mayArriveUntil);
@@ -75,10 +72,10 @@ export async function untilClosed(
 }
 
 /** One that was cut off (terminated, timed out) may still have a send under way. */
-function sendMayArriveUntil(command: OtherCommand | null, sendWithinMs: number): number {
+function sendMayArriveUntil(command: OtherCommand | null, cutSendMs: number): number {
   if (command?.closeTime === undefined) return 0;
   const cut = ['TERMINATED', 'TIMED_OUT', 'FAILED'].includes(command.status.name);
-  return cut ? command.closeTime.getTime() + sendWithinMs : 0;
+  return cut ? command.closeTime.getTime() + cutSendMs : 0;
 }
 
 /** What was sent and never seen to settle may change the device for as long as it lags behind. */

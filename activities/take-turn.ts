@@ -5,7 +5,7 @@
  */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { longestSendMs } from '../domain/time-needed.ts';
+import { cutSendMayArriveMs } from '../domain/time-needed.ts';
 import { type Turn, type TurnInput } from '../workflows/activity-types.ts';
 import { FAILURE } from '../workflows/messages.ts';
 import { patientBaseline } from './baseline.ts';
@@ -48,12 +48,12 @@ export function createTakeTurn(dependencies: ActivityDependencies): (input: Turn
         kept = { ahead: place.ahead };
         context.heartbeat(kept);
       }
-      const sendWithinMs = longestSendMs(device, timeoutOf(dependencies, device));
+      const cutSendMs = cutSendMayArriveMs(timeoutOf(dependencies, device));
       const { lagMs } = policyFor(device, Object.keys(request.desired));
       const mayActUntil = await untilClosed(dependencies.client, {
         ids: kept.ahead,
         closed,
-        sendWithinMs,
+        cutSendMs,
         lagMs,
       });
       const read = await patientBaseline(dependencies, device, request.desired);

@@ -18,3 +18,11 @@ export function longestReadMs({ read }: Pick<DeviceDefinition, 'read'>, timeoutM
 export function longestSendMs(device: Pick<DeviceDefinition, 'read'>, timeoutMs: number): number {
   return longestReadMs(device, timeoutMs) + REQUESTS_A_SEND * timeoutMs + SLACK_MS;
 }
+
+/** A worker learns with its next heartbeat that its command was cut off, and then sends nothing that has not left yet. */
+const NEWS_OF_A_CUT_MS = 8000;
+
+/** How long after a command was cut off (terminated, timed out) its send may still be on its way. */
+export function cutSendMayArriveMs(timeoutMs: number): number {
+  return NEWS_OF_A_CUT_MS + timeoutMs;
+}
