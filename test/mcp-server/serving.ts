@@ -23,6 +23,7 @@ profiles:
 devices:
   bedroom-ac: { profile: thermostat, with: { id: bedroom-ac }, name: "Bedroom air conditioner\\u202e\\u0007", area: Bedroom }
   slow-ac: { profile: thermostat, with: { id: slow-ac }, settle: { lag: 15s, lagReason: waiting for its cloud } }
+  attic-ac: { profile: thermostat, with: { id: attic-ac }, settle: { lag: 15s } }
   dead-lamp: { profile: lamp, with: { id: dead-lamp }, settle: { within: 1s } }
   stuck-gate:
     profile: thing
@@ -53,6 +54,7 @@ approvals:
 const DEVICES = {
   'bedroom-ac': { state: { temperature: 24 } },
   'slow-ac': { state: { temperature: 24 }, follows: '4s' },
+  'attic-ac': { state: { temperature: 24 }, follows: '4s' },
   'dead-lamp': { state: { brightness: 0 }, ignores: true },
   'stuck-gate': {
     state: { door: 'closed' },

@@ -83,7 +83,8 @@ describe('the Tasks extension', () => {
     'ends failed, with an error and words about it, when Readback itself is broken off',
     cites('get.failed', 'failed.error', 'failed.status-message'),
     async () => {
-      const { taskId } = await startTask(url, setting('slow-ac'));
+      // A device of its own: what comes after a command that was cut off has to wait.
+      const { taskId } = await startTask(url, setting('attic-ac'));
       await untilTask(url, taskId, sentOnce);
       await house.harness.temporal.client.workflow.getHandle(taskId).terminate();
       const { status, statusMessage, error, result } = await untilTask(url, taskId, isEnded);
