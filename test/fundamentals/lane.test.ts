@@ -73,7 +73,8 @@ describe('the lane of a device', { concurrency: true }, () => {
     assert.equal((await readback.ended(waiting, 120_000)).view.result?.outcome, 'verified');
     const ended = await readback.commands.get(holder, OPERATOR);
     assert.equal(ended?.status, 'failed');
-    const quietMs = cutSendMayArriveMs(readback.catalogue.connections['sim']?.timeoutMs ?? 0);
+    const { connections, devices } = readback.catalogue;
+    const quietMs = cutSendMayArriveMs(connections[devices['queue-4']?.connection ?? '']?.timeoutMs ?? 0);
     assert.ok((await timesOf(waiting)).sentAt >= (ended.closedAt ?? 0) + quietMs);
   });
 
