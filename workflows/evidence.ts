@@ -1,9 +1,9 @@
 /** What is known of each field while a command is delivered, and how the command ends because of it. */
 import type { SendResult } from '../domain/exchange.ts';
-import { type FieldResult, outcomeOf, type SampleRun, type Verdict } from '../domain/outcome.ts';
+import { endedWell, type FieldResult, outcomeOf, type SampleRun, type Verdict } from '../domain/outcome.ts';
 import type { Value } from '../domain/values.ts';
 import type { Settled, StepPlan } from './activity-types.ts';
-import type { Ending, Story } from './story.ts';
+import { type Ending, type Story, unsentField } from './story.ts';
 
 export interface Evidence {
   readonly story: Story;
@@ -26,14 +26,14 @@ export const noEvidence = (story: Story): Evidence => ({
 });
 
 export const isGood = (verdict: Verdict | undefined): boolean =>
-  verdict === 'verified' || verdict === 'already' || verdict === 'unverifiable';
+  verdict !== undefined && endedWell(outcomeOf([verdict]));
 
 /** Nothing reached the device this time. What an earlier send of this step has shown still stands. */
 export function recordUnreached(evidence: Evidence, step: StepPlan, verdict: Verdict, why: string): boolean {
   for (const field of step.fields) {
     const before = evidence.results[field];
     if (before === undefined) record(evidence, [field], verdict, why);
-    else evidence.results[field] = { ...before, detail: `${before.detail}; sent again: ${why}` };
+    else evidence.results[field] = { ...before, detail: `${before.detail}; not sent again: ${why}` };
   }
   return false;
 }
@@ -114,18 +114,8 @@ export function record(
   return isGood(verdict);
 }
 
-function blank(evidence: Evidence, field: string): FieldResult {
-  const { story } = evidence;
-  const requested = story.request.desired[field] ?? false;
-  return {
-    requested,
-    previous: story.view.previous[field] ?? null,
-    observed: null,
-    verdict: 'notSent',
-    adjusted: false,
-    detail: 'not sent',
-  };
-}
+const blank = ({ story }: Evidence, field: string): FieldResult =>
+  unsentField(story, field, 'notSent', 'not sent');
 
 /** Every asked field with what is known of it, and the outcome of them all. */
 export function conclude(evidence: Evidence): Ending {

@@ -148,7 +148,7 @@ describe('a command', () => {
       verdicts: ['unchanged'],
     });
     assert.equal(result.outcome, 'unchanged');
-    assert.match(result.detail, /sent again: could not be delivered in time/);
+    assert.match(result.detail, /; not sent again: could not be delivered in time/);
   });
 
   it('whose first step is only sent is read back with the second', async () => {
