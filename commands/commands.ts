@@ -1,8 +1,8 @@
 /** What the parts in front of Temporal (MCP server, console, CLI) may ask of it. Implemented by `temporal-commands.ts`. */
 import type { SaidAboutApproval } from '../domain/approval/decision.ts';
-import type { FieldDefinition } from '../domain/catalogue/definition.ts';
+import type { ApprovalBy, FieldDefinition } from '../domain/catalogue/definition.ts';
 import type { Caller, CommandView, Phase } from '../domain/command.ts';
-import type { DeviceReply, SendResult } from '../domain/exchange.ts';
+import type { DeviceReply, FaultState, SendResult } from '../domain/exchange.ts';
 import type { Outcome, SampleRun } from '../domain/outcome.ts';
 import type { Desired, Json, Reading, Value } from '../domain/values.ts';
 
@@ -98,7 +98,7 @@ export interface DeviceState {
   readonly deviceAt: string | null;
   readonly fields: Readonly<Record<string, Reading & { readonly unit: string | null }>>;
   readonly moving: boolean;
-  readonly faults: Readonly<Record<string, 'clear' | 'raised' | 'unknown'>>;
+  readonly faults: Readonly<Record<string, FaultState>>;
   readonly trouble: string | null;
   /** The raw replies, for `devices probe`. */
   readonly raw: Readonly<Record<string, DeviceReply>> | null;
@@ -115,7 +115,7 @@ export interface DryRun {
   /** Why nothing would be sent; null: it would be. */
   readonly objection: string | null;
   readonly state: DeviceState;
-  readonly approval: { readonly by: 'requester' | 'operator'; readonly reason: string | null } | null;
+  readonly approval: { readonly by: ApprovalBy; readonly reason: string | null } | null;
   /** True: the device already is as desired, nothing would be sent. */
   readonly already: boolean;
 }

@@ -1,4 +1,5 @@
 /** A command: one request to bring one or more fields of one device to desired values. */
+import type { ApprovalBy } from './catalogue/definition.ts';
 import type { FieldResult, Outcome, SampleRun, SentEvidence } from './outcome.ts';
 import type { Desired, Value } from './values.ts';
 
@@ -43,7 +44,7 @@ export const PHASES = [
 export type Phase = (typeof PHASES)[number];
 
 export interface PendingApproval {
-  readonly by: 'requester' | 'operator';
+  readonly by: ApprovalBy;
   readonly reason: string | null;
   readonly askedAt: number;
   readonly expiresAt: number;

@@ -48,6 +48,9 @@ export interface SendResult {
   readonly kept: Readonly<Record<string, Value>>;
 }
 
+/** `unknown`: its expression had nothing to look at. Then, as while it is raised, nothing counts as verified. */
+export type FaultState = 'clear' | 'raised' | 'unknown';
+
 /** One read of a device, interpreted. All times are epoch milliseconds of Readback's own clock, but for `deviceAt`. */
 export interface Sample {
   readonly at: number;
@@ -55,7 +58,7 @@ export interface Sample {
   readonly deviceAt: string | null;
   readonly fields: Readonly<Record<string, Reading>>;
   readonly moving: boolean;
-  readonly faults: Readonly<Record<string, 'clear' | 'raised' | 'unknown'>>;
+  readonly faults: Readonly<Record<string, FaultState>>;
   /** Per field with `confirm`: did it hold? */
   readonly confirmed: Readonly<Record<string, boolean>>;
   /** Set when the whole read failed (not 2xx, no connection, `available` or `fresh` not true): why. Then every field is unreadable. */

@@ -10,7 +10,7 @@ import {
 } from './catalogue/definition.ts';
 import { expressionReferences } from './catalogue/expressions.ts';
 import { confirmationAsReading, confirmations } from './confirmation.ts';
-import type { DeviceReply, RawRead, ReadContext, ReplyEvidence, Sample } from './exchange.ts';
+import type { DeviceReply, FaultState, RawRead, ReadContext, ReplyEvidence, Sample } from './exchange.ts';
 import { outcomeOf, type Replies, type Scope, scopeOf } from './expression-scope.ts';
 import { unmetCondition, unmetInWords } from './steps.ts';
 import { plain } from './text.ts';
@@ -208,11 +208,8 @@ function isStructured(raw: RawRead): boolean {
   return Object.values(raw).every(({ body }) => body !== null && typeof body === 'object');
 }
 
-async function readFaults(
-  device: DeviceDefinition,
-  scope: Scope,
-): Promise<Record<string, 'clear' | 'raised' | 'unknown'>> {
-  const faults: Record<string, 'clear' | 'raised' | 'unknown'> = {};
+async function readFaults(device: DeviceDefinition, scope: Scope): Promise<Record<string, FaultState>> {
+  const faults: Record<string, FaultState> = {};
   for (const [name, rule] of Object.entries(device.faults)) {
     const { value } = await outcomeOf(rule, scope);
     faults[name] = value === true ? 'raised' : value === false ? 'clear' : 'unknown';

@@ -1,7 +1,7 @@
 /** What workflows ask of the world, and what it answers: the activities, by type. They are carried out in `activities/`. */
-import type { SettlePolicy, WakePolicy } from '../domain/catalogue/definition.ts';
+import type { ApprovalBy, SendStep, SettlePolicy, WakePolicy } from '../domain/catalogue/definition.ts';
 import type { CommandRequest, CommandView } from '../domain/command.ts';
-import type { DeviceReply, RawRead, SendResult } from '../domain/exchange.ts';
+import type { DeviceReply, FaultState, RawRead, SendResult } from '../domain/exchange.ts';
 import type { SampleRun } from '../domain/outcome.ts';
 import type { FieldVerdict, SettleStory } from '../domain/settle.ts';
 import type { Json, Reading, Value } from '../domain/values.ts';
@@ -41,7 +41,7 @@ export interface RingInput {
 
 /** Why a person has to decide, and what exactly their approval is bound to. */
 export interface Requirement {
-  readonly by: 'requester' | 'operator';
+  readonly by: ApprovalBy;
   readonly reason: string | null;
   readonly expiresMs: number;
   /** One digest a matching rule, over command, definition and rule. An approval covers what it was given for, no more. */
@@ -122,15 +122,8 @@ export interface Seen {
 }
 
 /** One send step as this command uses it. */
-export interface StepPlan {
-  readonly index: number;
+export interface StepPlan extends Pick<SendStep, 'index' | 'kind' | 'repeatable' | 'then'> {
   readonly fields: readonly string[];
-  readonly kind: 'set' | 'toggle' | 'pulse';
-  readonly repeatable: boolean;
-  readonly then:
-    | { readonly kind: 'verify' }
-    | { readonly kind: 'sent' }
-    | { readonly kind: 'pause'; readonly ms: number };
   /** Fields of this step that can be read back; the rest is unverifiable. */
   readonly verifiable: readonly string[];
   /** Longest that one send may take, a fresh read for `fill` or `uses` included. */
@@ -189,7 +182,7 @@ export interface DeviceState {
   readonly deviceAt: string | null;
   readonly readings: Readonly<Record<string, Reading>>;
   readonly moving: boolean;
-  readonly faults: Readonly<Record<string, 'clear' | 'raised' | 'unknown'>>;
+  readonly faults: Readonly<Record<string, FaultState>>;
   readonly trouble: string | null;
   readonly replies: Readonly<Record<string, DeviceReply>> | null;
 }

@@ -2,7 +2,7 @@
  * What somebody reads before they decide: rendered from the catalogue, strangers' texts made harmless. The same for
  * console, API and command line.
  */
-import type { Catalogue } from '../catalogue/definition.ts';
+import type { ApprovalBy, Catalogue } from '../catalogue/definition.ts';
 import type { CommandView } from '../command.ts';
 import { REPEAT_RISKS, type RepeatRisk, repeatRisk, unverifiableFields } from '../repeating.ts';
 import { formatValue, plain } from '../text.ts';
@@ -15,7 +15,7 @@ export interface ApprovalBrief {
   /** Each with its unit, as people read it. */
   readonly changes: readonly { readonly field: string; readonly before: string; readonly desired: string }[];
   /** Who has to decide. */
-  readonly by: 'requester' | 'operator';
+  readonly by: ApprovalBy;
   /** The matching rule's own reason. */
   readonly ruleReason: string | null;
   /** As reported by the client. */

@@ -2,7 +2,7 @@
  * Which approval a command needs. Every matching rule counts, the strictest wins, and the doors fail closed: what is
  * absent or unreadable counts as a match, what throws means an operator.
  */
-import type { ApprovalRule, Catalogue, DeviceDefinition } from '../catalogue/definition.ts';
+import type { ApprovalBy, ApprovalRule, Catalogue, DeviceDefinition } from '../catalogue/definition.ts';
 import { evaluate, expressionReferences } from '../catalogue/expressions.ts';
 import type { Caller } from '../command.ts';
 import { convert } from '../units.ts';
@@ -21,7 +21,7 @@ export interface RuleContext {
 }
 
 export interface RequiredApproval {
-  readonly by: 'requester' | 'operator';
+  readonly by: ApprovalBy;
   readonly reason: string | null;
   /** Shortest of the strictest rules. */
   readonly expiresMs: number;
@@ -31,7 +31,7 @@ export interface RequiredApproval {
 
 interface Match {
   readonly rule: ApprovalRule;
-  readonly by: 'requester' | 'operator';
+  readonly by: ApprovalBy;
 }
 
 /** null: no rule matches, no approval is needed. Never throws. */
@@ -118,7 +118,7 @@ function isInTime(rule: ApprovalRule, now: number): boolean {
 }
 
 /** Who has to approve by this rule, or null where its `when` says that it doesn't apply. */
-async function whenHolds(rule: ApprovalRule, context: RuleContext): Promise<'requester' | 'operator' | null> {
+async function whenHolds(rule: ApprovalRule, context: RuleContext): Promise<ApprovalBy | null> {
   if (rule.when === null) return rule.by;
   const { device, desired, caller, batchSize } = context;
   const before = Object.fromEntries(

@@ -221,6 +221,9 @@ export interface WakePolicy {
   readonly atMost: number;
 }
 
+/** Who has to say yes: the person at the asking client, or somebody who holds the approver role. */
+export type ApprovalBy = 'requester' | 'operator';
+
 export interface ApprovalRule {
   readonly index: number;
   readonly for: {
@@ -238,7 +241,7 @@ export interface ApprovalRule {
   /** `HH:MM` local to the catalogue's time zone; may wrap midnight. */
   readonly between: { readonly from: string; readonly to: string; readonly timezone: string } | null;
   readonly when: Expression | null;
-  readonly by: 'requester' | 'operator';
+  readonly by: ApprovalBy;
   readonly expiresMs: number;
   readonly reason: string | null;
 }
