@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { CommandSnapshot } from '../commands/commands.ts';
 import type { ItemDecision } from '../commands/decide-each.ts';
 import { type ApprovalBrief, approvalBrief, byDeadline, byRisk } from '../domain/approval/brief.ts';
+import { callerInWords } from '../domain/message.ts';
 import { REPEAT_RISK_IN_WORDS } from '../domain/repeating.ts';
 import { formatDuration } from '../domain/text.ts';
 import { EXIT, Failure } from './failure.ts';
@@ -156,9 +157,7 @@ function shownText({ commandId, approval }: { commandId: string; approval: Appro
   if (approval === null)
     return `${commandId}  waits for nothing (any more): readback commands get ${commandId}`;
   const { requester, unverifiable } = approval;
-  const from = [requester.client, requester.transport, requester.unattended ? 'unattended' : null]
-    .filter((part) => part !== null)
-    .join(', ');
+  const from = callerInWords(requester);
   const needs = approval.by === 'operator' ? 'an operator' : 'the requester or an approver';
   return [
     `${approval.deviceName} (${approval.device})  ${changesText(approval)}`,

@@ -2,9 +2,10 @@
 import type { Command } from 'commander';
 import type { CommandSnapshot } from '../commands/commands.ts';
 import type { Catalogue } from '../domain/catalogue/definition.ts';
+import { desiredInWords } from '../domain/text.ts';
 import { addEngineFlags, count, type EngineFlags, flag } from './flags.ts';
 import { type OpenCommands, VIEWER, withCommands } from './open-commands.ts';
-import { commandLine, desiredText, fieldsOf } from './snapshot-text.ts';
+import { commandLine, fieldsOf } from './snapshot-text.ts';
 import { printEnd, printSnapshotJson, snapshotsAsJson, unknownCommand, watchCommand } from './watch.ts';
 
 interface ListFlags extends EngineFlags {
@@ -84,9 +85,9 @@ async function cancel(
 
 function listLine(snapshot: CommandSnapshot, catalogue: Catalogue): string {
   const at = new Date(snapshot.createdAt).toISOString().slice(0, 19).replace('T', ' ');
-  const { device, desired } = snapshot.view;
+  const { device } = snapshot.view;
   const fields = fieldsOf(catalogue, device);
-  return `${snapshot.commandId}  ${at}Z  ${device}: ${desiredText(desired, fields)}  ${commandLine(snapshot, fields)}`;
+  return `${snapshot.commandId}  ${at}Z  ${device}: ${desiredInWords(snapshot.view)}  ${commandLine(snapshot, fields)}`;
 }
 
 const HELP = `

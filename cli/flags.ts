@@ -4,7 +4,7 @@
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DURATION, milliseconds } from '../domain/catalogue/durations.ts';
-import { LONGEST_WAIT_MS } from '../mcp-server/options.ts';
+import { DEFAULT_OPTIONS, LONGEST_WAIT_MS } from '../mcp-server/options.ts';
 import { DEFAULT_DATA_DIR } from './data-folder.ts';
 
 export interface JsonFlag {
@@ -98,7 +98,7 @@ export const addServingFlags = (command: Command): Command =>
     )
     .addOption(
       flag('--task-grace <duration>', 'how long a call may take before it becomes a task')
-        .default(5_000, '5s')
+        .default(DEFAULT_OPTIONS.taskGraceMs, '5s')
         .argParser(waitOfCall),
     )
     .addOption(

@@ -1,7 +1,7 @@
 /** A command as the terminal shows it. */
 import type { CommandSnapshot, LiveReading } from '../commands/commands.ts';
 import type { Catalogue } from '../domain/catalogue/definition.ts';
-import type { SentEvidence } from '../domain/outcome.ts';
+import { sentInWords } from '../domain/message.ts';
 import { formatValue, plain } from '../domain/text.ts';
 import type { Desired, Reading } from '../domain/values.ts';
 
@@ -10,12 +10,6 @@ type Fields = Readonly<Record<string, { readonly unit: string | null }>>;
 
 /** The fields of a device of the catalogue; none for one that it no longer has. */
 export const fieldsOf = ({ devices }: Catalogue, device: string): Fields => devices[device]?.fields ?? {};
-
-/** `temperature 26 °C, mode cool` */
-export const desiredText = (desired: Desired, fields: Fields): string =>
-  Object.entries(desired)
-    .map(([field, value]) => `${field} ${formatValue(value, fields[field]?.unit ?? null)}`)
-    .join(', ');
 
 /** What goes on, in one line without ages: it differs only when something has happened. */
 export function commandLine(
@@ -28,7 +22,7 @@ export function commandLine(
     approvalText(view.approval),
     view.note !== view.phase ? view.note : '',
     live ? liveText(live, view.desired, fields) : '',
-    view.sent.count > 0 ? sentText(view.sent) : '',
+    view.sent.count > 0 ? sentInWords(view) : '',
   ];
   return parts.filter((part) => part !== '').join(' · ');
 }
@@ -36,14 +30,14 @@ export function commandLine(
 /** The outcome, its evidence, and each field. */
 export function endLines({ view, status, failure, commandId }: CommandSnapshot): string[] {
   const { result } = view;
-  if (!result) return [`${status}: ${failure ?? view.note} (${sentText(view.sent)})`, `command ${commandId}`];
+  if (!result) return [`${status}: ${failure ?? view.note} (${sentInWords(view)})`, `command ${commandId}`];
   const fields = Object.entries(result.fields);
   return [
     `${result.outcome.toUpperCase()}  ${view.deviceName}: ${result.detail}`,
     ...(fields.length > 1
       ? fields.map(([field, { verdict, detail }]) => `  ${field}: ${verdict}, ${detail}`)
       : []),
-    `  ${sentText(view.sent)}${view.sent.reply ? `; the API answered ${view.sent.reply.status}` : ''}`,
+    `  ${sentInWords(view)}${view.sent.reply ? `; the API answered ${view.sent.reply.status}` : ''}`,
     `  command ${commandId}`,
   ];
 }
@@ -61,11 +55,6 @@ export function readingText(reading: Reading, unit: string | null): string {
 function liveText(live: LiveReading, desired: Desired, fields: Fields): string {
   const asked = Object.entries(live.fields).filter(([field]) => Object.hasOwn(desired, field));
   return `reads ${readingsText(Object.fromEntries(asked), fields)}`;
-}
-
-export function sentText({ count, certain }: SentEvidence): string {
-  const times = count === 0 ? 'nothing sent' : count === 1 ? 'sent once' : `sent ${count} times`;
-  return certain ? times : `perhaps ${times}`;
 }
 
 function approvalText(approval: CommandSnapshot['view']['approval']): string {

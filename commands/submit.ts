@@ -7,7 +7,7 @@ import { acceptedView, type CommandRequest } from '../domain/command.ts';
 import { parseDesired } from '../domain/desired.ts';
 import { findDevice } from '../domain/devices.ts';
 import { quoted } from '../domain/quoted.ts';
-import { formatValue, plain } from '../domain/text.ts';
+import { desiredInWords, plain } from '../domain/text.ts';
 import type { Desired } from '../domain/values.ts';
 import { MEMO_KEY, SEARCH_ATTRIBUTE, TASK_QUEUE, WORKFLOW_TYPE } from '../workflows/messages.ts';
 import {
@@ -172,12 +172,9 @@ function isRecentAndUnsafe({ view, closedAt, status }: CommandSnapshot): boolean
   return status === 'failed' || view.result?.safeToSendAgain === false;
 }
 
-async function start(client: Client, { request, keys, desired }: Accepted): Promise<string> {
+async function start(client: Client, { request, keys }: Accepted): Promise<string> {
   // 128 random bits: an id that can't be guessed, and that says nothing of what it names.
   const workflowId = randomBytes(16).toString('hex');
-  const summary = Object.entries(desired)
-    .map(([field, value]) => `${field} = ${formatValue(value, request.units[field] ?? null)}`)
-    .join(', ');
   await demand(() =>
     client.workflow
       .start(WORKFLOW_TYPE.deviceCommand, {
@@ -192,7 +189,7 @@ async function start(client: Client, { request, keys, desired }: Accepted): Prom
           { key: SEARCH_ATTRIBUTE.outcome, value: 'open' },
           ...(keys.request === null ? [] : [{ key: SEARCH_ATTRIBUTE.request, value: keys.request }]),
         ],
-        staticSummary: plain(`${request.deviceName}: ${summary}`, 200),
+        staticSummary: plain(`${request.deviceName}: ${desiredInWords(request)}`, 200),
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
       })
       .catch((error: unknown) => {

@@ -3,9 +3,9 @@
  * is, what was sent, and what to do next. Hosts may pass on nothing else.
  */
 import { attemptInWords } from './approval/decision.ts';
-import type { CommandView } from './command.ts';
+import type { Caller, CommandView } from './command.ts';
 import { endedWell, type Outcome } from './outcome.ts';
-import { formatDuration, formatValue, plain } from './text.ts';
+import { desiredInWords, formatDuration, formatValue, plain } from './text.ts';
 import type { Reading, Value } from './values.ts';
 
 export interface TellableCommand {
@@ -22,6 +22,8 @@ export interface TellableCommand {
   readonly failure: string | null;
 }
 
+/** Hosts commonly give up on a call after 60 s; this leaves room for the answer to travel. */
+export const LONGEST_WAIT_SECONDS = 45;
 const LONGEST_NAME = 64;
 const LONGEST_REPLY = 300;
 
@@ -34,7 +36,7 @@ export function commandMessage(
   const { view, status } = command;
   if (status === 'failed') return `FAILED inside Readback. ${asked(view)}. ${command.failure ?? ''}`.trim();
   if (view.result !== null) return ended(view, view.result.outcome, now);
-  if (status === 'cancelled') return `CANCELLED. ${asked(view)}. ${sentInWords(view)}; that is not undone.`;
+  if (status === 'cancelled') return `CANCELLED. ${asked(view)}. ${sentForGood(view)}`;
   if (view.approval !== null && status === 'running')
     return waitingForPerson(command, view.approval, now, queueUrl);
   return underWay(command, now);
@@ -49,7 +51,7 @@ function underWay({ view, live, commandId, cancelRequested, overdue }: TellableC
     : cancelRequested
       ? 'Cancel requested.'
       : `${doing(view, live?.why ?? null)} Readback goes on by itself${until}.`;
-  return `NOT DONE. ${asked(view)}${reads}, ${sentInWords(view)}. ${going} Next: get_command(commandId="${commandId}", waitSeconds=45), once. Don't call set_device_state again; don't tell the user it is done.`;
+  return `NOT DONE. ${asked(view)}${reads}, ${sentInWords(view)}. ${going} Next: get_command(commandId="${commandId}", waitSeconds=${LONGEST_WAIT_SECONDS}), once. Don't call set_device_state again; don't tell the user it is done.`;
 }
 
 /** What is waited for: something other than the device, or what keeps the device. */
@@ -163,12 +165,8 @@ function next(view: CommandView, outcome: Outcome): string {
   }
 }
 
-function asked(view: CommandView): string {
-  const wanted = Object.entries(view.desired).map(
-    ([field, value]) => `${field} ${formatValue(value, view.units[field] ?? null)}`,
-  );
-  return `"${plain(view.deviceName, LONGEST_NAME)}": asked ${wanted.join(', ')}`;
-}
+const asked = (view: CommandView): string =>
+  `"${plain(view.deviceName, LONGEST_NAME)}": asked ${desiredInWords(view)}`;
 
 function readings(view: CommandView, fields: Readonly<Record<string, Reading>>): string {
   const words = Object.keys(view.desired).map((name) => {
@@ -185,14 +183,29 @@ function reads({ units }: CommandView, field: string, value: Value | null): stri
     : `${field} reads ${formatValue(value, units[field] ?? null)}`;
 }
 
-/** `nothing sent`, `sent once`, `sent twice, not certain to have arrived`. */
+/** `Nothing was sent.`, `It had been sent once; that is not undone.` */
+export const sentForGood = (view: Pick<CommandView, 'sent'>): string =>
+  view.sent.count === 0 ? 'Nothing was sent.' : `It had been ${sentInWords(view)}; that is not undone.`;
+
+/** Who asked, as far as they said it themselves: `claude, http, unattended`. */
+export const callerInWords = ({
+  client,
+  transport,
+  unattended,
+}: Pick<Caller, 'client' | 'unattended'> & { readonly transport: string }): string =>
+  [client, transport, unattended ? 'unattended' : null]
+    .filter((part) => part !== null)
+    .map((part) => plain(part, LONGEST_NAME))
+    .join(', ');
+
+/** `nothing was sent`, `sent once`, `sent twice, not certain to have arrived`. */
 export function sentInWords({ sent }: Pick<CommandView, 'sent'>): string {
   if (sent.count === 0) return 'nothing was sent';
   const times = sent.count === 1 ? 'once' : sent.count === 2 ? 'twice' : `${sent.count} times`;
   return sent.certain ? `sent ${times}` : `sent ${times}, not certain to have arrived`;
 }
 
-/** `14:32 UTC`, with the day where it isn't within twelve hours of being obvious. */
+/** `2026-03-01 14:32 UTC`: whoever reads it may be in another zone, on another day. */
 const clock = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

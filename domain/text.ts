@@ -1,5 +1,5 @@
 /** How values, durations and strangers' texts are written for people. */
-import type { Value } from './values.ts';
+import type { Desired, Value } from './values.ts';
 
 /** `26 °C`, `70 %`, `cool`. */
 export function formatValue(value: Value | null, unit: string | null, longest = 64): string {
@@ -12,6 +12,18 @@ export function formatValue(value: Value | null, unit: string | null, longest = 
 
 const quoteIfOdd = (text: string, longest: number): string =>
   /^[\w.+-]{1,40}$/.test(text) ? text : `"${plain(text, longest)}"`;
+
+/** `temperature 26 °C, mode cool` */
+export const desiredInWords = ({
+  desired,
+  units,
+}: {
+  readonly desired: Desired;
+  readonly units: Readonly<Record<string, string | null>>;
+}): string =>
+  Object.entries(desired)
+    .map(([field, value]) => `${plain(field, 64)} ${formatValue(value, units[field] ?? null)}`)
+    .join(', ');
 
 /** `800 ms`, `4 s`, `90 s`, `12 min`, `3 h`, `2 d`. */
 export function formatDuration(ms: number): string {

@@ -1,3 +1,5 @@
+import { LONGEST_WAIT_SECONDS } from '../domain/message.ts';
+
 /** How one MCP server answers; the same for every connection it serves. */
 export interface McpOptions {
   /** A command that ends within this many milliseconds answers inline, for clients with tasks. 0: always a task. */
@@ -19,8 +21,7 @@ export interface McpOptions {
   readonly consoleUrl: string | null;
 }
 
-/** Hosts commonly give up on a call after 60 s; this leaves room for the answer to travel. */
-export const LONGEST_WAIT_MS = 45_000;
+export const LONGEST_WAIT_MS = LONGEST_WAIT_SECONDS * 1000;
 
 export const DEFAULT_OPTIONS: McpOptions = {
   taskGraceMs: 5_000,

@@ -1,7 +1,7 @@
 /** A command as agents read it: one flat object. */
 import type { CommandSnapshot } from '../commands/commands.ts';
 import type { Phase } from '../domain/command.ts';
-import { commandMessage } from '../domain/message.ts';
+import { commandMessage, LONGEST_WAIT_SECONDS } from '../domain/message.ts';
 import type { FieldResult, Outcome, SentEvidence, Verdict } from '../domain/outcome.ts';
 import type { Desired, Value } from '../domain/values.ts';
 import type { McpOptions } from './options.ts';
@@ -44,7 +44,6 @@ export interface StructuredContent {
 }
 
 const RETRY_AFTER_SECONDS = 5;
-const LONGEST_WAIT_SECONDS = 45;
 
 export function structuredContent(
   snapshot: CommandSnapshot,

@@ -9,6 +9,7 @@ import {
   setHandler,
 } from '@temporalio/workflow';
 import type { CommandRequest, CommandResult } from '../domain/command.ts';
+import { sentForGood } from '../domain/message.ts';
 import { formatValue } from '../domain/text.ts';
 import type { Value } from '../domain/values.ts';
 import { type Activities, type Look, type Turn } from './activity-types.ts';
@@ -205,19 +206,10 @@ function joined(story: Story, { of, view }: Extract<Turn, { kind: 'duplicate' }>
 function superseded(story: Story, { by }: { readonly by: string | null }): Ending {
   return {
     outcome: 'superseded',
-    detail: `A newer command${named(by)} took the device over. ${sentSoFar(story)}`,
+    detail: `A newer command${named(by)} took the device over. ${sentForGood(story.view)}`,
   };
 }
 
 function cancelled(story: Story): Ending {
-  return { outcome: 'cancelled', detail: `The caller stopped waiting. ${sentSoFar(story)}` };
-}
-
-function sentSoFar(story: Story): string {
-  const { count, certain } = story.view.sent;
-  if (count === 0) return 'Nothing was sent.';
-  const times = count === 1 ? 'once' : `${count} times`;
-  return certain
-    ? `It had been sent ${times}; that is not undone.`
-    : `It had been sent ${times}, perhaps without arriving; that is not undone.`;
+  return { outcome: 'cancelled', detail: `The caller stopped waiting. ${sentForGood(story.view)}` };
 }

@@ -103,19 +103,18 @@ function isSafeAgain({ view, repeatable, onceOnlySent }: Story, outcome: Outcome
 
 /** Every asked field with one and the same verdict: what there is to say when nothing was read back. */
 export function unsent(story: Story, verdict: Verdict, detail: string): Record<string, FieldResult> {
-  const entries = Object.entries(story.request.desired).map(([field, requested]): [string, FieldResult] => [
-    field,
-    {
-      requested,
-      previous: story.view.previous[field] ?? null,
-      observed: null,
-      verdict,
-      adjusted: false,
-      detail,
-    },
-  ]);
-  return Object.fromEntries(entries);
+  const fields = Object.keys(story.request.desired);
+  return Object.fromEntries(fields.map((field) => [field, unsentField(story, field, verdict, detail)]));
 }
+
+export const unsentField = (story: Story, field: string, verdict: Verdict, detail: string): FieldResult => ({
+  requested: story.request.desired[field] ?? false,
+  previous: story.view.previous[field] ?? null,
+  observed: null,
+  verdict,
+  adjusted: false,
+  detail,
+});
 
 function verdictOfUnsent(outcome: Outcome): Verdict {
   if (outcome === 'refused' || outcome === 'superseded') return outcome;

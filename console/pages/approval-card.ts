@@ -2,6 +2,7 @@
 import { html } from 'hono/html';
 import type { ApprovalBrief } from '../../domain/approval/brief.ts';
 import { samePerson } from '../../domain/approval/person.ts';
+import { callerInWords } from '../../domain/message.ts';
 import { REPEAT_RISK_IN_WORDS } from '../../domain/repeating.ts';
 import type { Session } from '../session.ts';
 import { age, commandPath, countdown, type Html } from './html.ts';
@@ -35,9 +36,7 @@ ${approvalBody(brief, options)}
 /** What is asked, by whom and why, and the forms for those who may decide. */
 export function approvalBody(brief: ApprovalBrief, options: CardOptions): Html {
   const { requester, by, ruleReason, agentsReason, repeating, unverifiable } = brief;
-  const from = [requester.client, requester.transport, requester.unattended ? 'unattended' : null]
-    .filter((part) => part !== null)
-    .join(', ');
+  const from = callerInWords(requester);
   return html`<div class="asked">
 ${changes(brief.changes)}
 <dl class="facts">

@@ -2,14 +2,14 @@
 import { html } from 'hono/html';
 import type { CommandSnapshot, TimelineEntry } from '../../commands/commands.ts';
 import type { ApprovalBrief } from '../../domain/approval/brief.ts';
-import { sentInWords } from '../../domain/message.ts';
+import { callerInWords, sentInWords } from '../../domain/message.ts';
 import type { SampleRun } from '../../domain/outcome.ts';
-import { formatValue, plain } from '../../domain/text.ts';
+import { desiredInWords, formatValue, plain } from '../../domain/text.ts';
 import type { Reading } from '../../domain/values.ts';
 import type { Session } from '../session.ts';
 import { approvalBody } from './approval-card.ts';
 import { chart } from './chart.ts';
-import { askedText, stateBadge } from './commands-page.ts';
+import { stateBadge } from './commands-page.ts';
 import { age, countdown, type Html, moment } from './html.ts';
 import { sendsOf, timelineList } from './timeline-list.ts';
 
@@ -69,12 +69,8 @@ function summary({ status, view, failure, live, cancelRequested, overdue }: Comm
 
 function facts({ view }: CommandSnapshot): Html {
   const { caller, decidedBy, reason, sent, resendOf } = view;
-  const from = [caller.client, caller.transport, caller.unattended ? 'unattended' : null]
-    .filter((part) => part !== null)
-    .map((part) => plain(part, 64))
-    .join(', ');
   return html`<dl class="facts">
-<div><dt>Asked by</dt><dd>${plain(view.owner, 64)} <span class="faint">(${from}, as reported)</span></dd></div>
+<div><dt>Asked by</dt><dd>${plain(view.owner, 64)} <span class="faint">(${callerInWords(caller)}, as reported)</span></dd></div>
 ${decidedBy === null ? '' : html`<div><dt>${capitalised(decidedBy.decision)} by</dt><dd>${plain(decidedBy.by, 64)} <span class="faint">(${decidedBy.via}${decidedBy.authenticated ? '' : ', not verified who'})</span>, ${moment(decidedBy.at)}${decidedBy.comment === null ? '' : html`: <q>${plain(decidedBy.comment, 500)}</q>`}</dd></div>`}
 <div><dt>Sent</dt><dd>${sentInWords({ sent })}${sent.reply === null ? '' : html`; the API answered HTTP ${sent.reply.status} <code>${plain(sent.reply.body, 300)}</code>`}</dd></div>
 ${resendOf === null ? '' : html`<div><dt>Resend of</dt><dd><code>${plain(resendOf, 64)}</code></dd></div>`}
@@ -112,6 +108,6 @@ const samplesTable = (
 )}</tbody></table></details>`;
 
 export const commandTitle = (snapshot: CommandSnapshot): string =>
-  `${plain(snapshot.view.deviceName, 64)}: ${askedText(snapshot)}`;
+  `${plain(snapshot.view.deviceName, 64)}: ${desiredInWords(snapshot.view)}`;
 
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import type { CommandSnapshot } from '../../commands/commands.ts';
 import { sentInWords } from '../../domain/message.ts';
 import { endedWell } from '../../domain/outcome.ts';
-import { formatValue, plain } from '../../domain/text.ts';
+import { desiredInWords, plain } from '../../domain/text.ts';
 import { age, commandPath, type Html } from './html.ts';
 
 export function commandsPage(
@@ -30,18 +30,13 @@ function row(snapshot: CommandSnapshot, now: number): Html {
   const { commandId, view, createdAt } = snapshot;
   return html`<tr data-id="${commandId}" tabindex="-1">
 <th scope="row"><a href="${commandPath(commandId)}">${plain(view.deviceName, 64)}</a></th>
-<td>${askedText(snapshot)}</td>
+<td>${desiredInWords(view)}</td>
 <td>${stateBadge(snapshot)}</td>
 <td>${sentInWords(view)}</td>
 <td>${plain(view.owner, 64)}</td>
 <td>${age(createdAt, now)}</td>
 </tr>`;
 }
-
-export const askedText = ({ view }: CommandSnapshot): string =>
-  Object.entries(view.desired)
-    .map(([field, value]) => `${plain(field, 64)} ${formatValue(value, view.units[field] ?? null)}`)
-    .join(', ');
 
 /** The outcome, or what goes on. A mark besides the colour says which kind it is. */
 export function stateBadge({ status, view, cancelRequested, overdue }: CommandSnapshot): Html {

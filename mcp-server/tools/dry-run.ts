@@ -1,18 +1,16 @@
 /** What set_device_state tells with `dryRun`. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { DryRun } from '../../commands/commands.ts';
-import { formatValue, plain } from '../../domain/text.ts';
+import { desiredInWords, plain } from '../../domain/text.ts';
 import { plainResult } from '../command-result.ts';
 import { stateContent, stateInWords } from './get-device-state.ts';
 
 /** The exact requests, the device's present state, and who would have to agree. */
 export function dryRunResult(dryRun: DryRun): CallToolResult {
   const { device, desired, previous, requests, approval, already, objection, state, coerced } = dryRun;
-  const asked = Object.entries(desired).map(
-    ([field, value]) => `${field} ${formatValue(value, state.fields[field]?.unit ?? null)}`,
-  );
+  const units = Object.fromEntries(Object.entries(state.fields).map(([field, { unit }]) => [field, unit]));
   const message = [
-    `DRY RUN, nothing was sent. ${plain(device, 64)}: asked ${asked.join(', ')}.`,
+    `DRY RUN, nothing was sent. ${plain(device, 64)}: asked ${desiredInWords({ desired, units })}.`,
     stateInWords(state, Date.now()),
     whatWouldHappen(dryRun),
     ...(coerced.length === 0 ? [] : [`Understood: ${coerced.join(', ')}.`]),

@@ -1,16 +1,16 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { CommandSnapshot, Commands } from '../../commands/commands.ts';
 import { InputError } from '../../commands/commands.ts';
-import { formatDuration, formatValue, plain } from '../../domain/text.ts';
+import { LONGEST_WAIT_SECONDS } from '../../domain/message.ts';
+import { desiredInWords, formatDuration, plain } from '../../domain/text.ts';
 import { viewerOf } from '../caller.ts';
 import { commandResult, plainResult } from '../command-result.ts';
-import { LONGEST_WAIT_MS, type McpOptions } from '../options.ts';
+import type { McpOptions } from '../options.ts';
 import { structuredContent } from '../structured-content.ts';
 import { hasEnded, waitForCommand } from '../waiting.ts';
 import { looseInteger, parseArguments, shortText, type Tool } from './tool.ts';
 
 const RECENT_COMMANDS = 10;
-const LONGEST_WAIT_SECONDS = LONGEST_WAIT_MS / 1000;
 
 const ARGUMENTS = {
   commandId: shortText(1000).optional(),
@@ -77,10 +77,7 @@ function recentCommands(snapshots: readonly CommandSnapshot[], options: McpOptio
 }
 
 function lineOf({ commandId, status, view, createdAt }: CommandSnapshot, now: number): string {
-  const asked = Object.entries(view.desired).map(
-    ([field, value]) => `${field} ${formatValue(value, view.units[field] ?? null)}`,
-  );
   const state = view.result?.outcome ?? (status === 'running' ? view.phase : status);
   const name = plain(view.deviceName, 64);
-  return `- ${commandId}: "${name}" ${asked.join(', ')}: ${state}, accepted ${formatDuration(now - createdAt)} ago`;
+  return `- ${commandId}: "${name}" ${desiredInWords(view)}: ${state}, accepted ${formatDuration(now - createdAt)} ago`;
 }
