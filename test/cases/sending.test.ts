@@ -75,7 +75,7 @@ describe('sending', { concurrency: SIDE_BY_SIDE }, () => {
       pulse: true,
     });
     assert.deepEqual([outcome, counted, certain, safeToSendAgain], ['unknown', 1, false, false]);
-    assert.match(message, /Do not send it again without looking first/);
+    assert.match(message, /Look first, and do not send it again without that/);
   });
 
   it('S2: the same toggle twice within milliseconds is one send, and both callers get the same command', async () => {
