@@ -1,7 +1,7 @@
 /** A command as the terminal shows it. */
 import type { CommandSnapshot, LiveReading } from '../commands/commands.ts';
 import type { Catalogue } from '../domain/catalogue/definition.ts';
-import { sentInWords } from '../domain/message.ts';
+import { sentInWords } from '../domain/sent.ts';
 import { formatValue, plain } from '../domain/text.ts';
 import type { Desired, Reading } from '../domain/values.ts';
 

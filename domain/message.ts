@@ -5,6 +5,7 @@
 import { attemptInWords } from './approval/decision.ts';
 import type { Caller, CommandView } from './command.ts';
 import { endedWell, type Outcome } from './outcome.ts';
+import { sentForGood, sentInWords } from './sent.ts';
 import { desiredInWords, formatDuration, formatValue, plain } from './text.ts';
 import type { Reading, Value } from './values.ts';
 
@@ -183,10 +184,6 @@ function reads({ units }: CommandView, field: string, value: Value | null): stri
     : `${field} reads ${formatValue(value, units[field] ?? null)}`;
 }
 
-/** `Nothing was sent.`, `It had been sent once; that is not undone.` */
-export const sentForGood = (view: Pick<CommandView, 'sent'>): string =>
-  view.sent.count === 0 ? 'Nothing was sent.' : `It had been ${sentInWords(view)}; that is not undone.`;
-
 /** Who asked, as far as they said it themselves: `claude, http, unattended`. */
 export const callerInWords = ({
   client,
@@ -197,13 +194,6 @@ export const callerInWords = ({
     .filter((part) => part !== null)
     .map((part) => plain(part, LONGEST_NAME))
     .join(', ');
-
-/** `nothing was sent`, `sent once`, `sent twice, not certain to have arrived`. */
-export function sentInWords({ sent }: Pick<CommandView, 'sent'>): string {
-  if (sent.count === 0) return 'nothing was sent';
-  const times = sent.count === 1 ? 'once' : sent.count === 2 ? 'twice' : `${sent.count} times`;
-  return sent.certain ? `sent ${times}` : `sent ${times}, not certain to have arrived`;
-}
 
 /** `2026-03-01 14:32 UTC`: whoever reads it may be in another zone, on another day. */
 const clock = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;

@@ -1,7 +1,7 @@
 /** Commands as tasks: the status mapping, and the store that the Tasks extension is served from. */
 import { ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { CommandSnapshot, Commands } from '../commands/commands.ts';
-import { sentInWords } from '../domain/message.ts';
+import { sentInWords } from '../domain/sent.ts';
 import { approvalRequests } from './approval-request.ts';
 import { viewerOf } from './caller.ts';
 import { commandResult } from './command-result.ts';

@@ -60,6 +60,7 @@ const DOMAIN_IN_WORKFLOWS: readonly string[] = [
   'domain/approval/decision.ts',
   'domain/command.ts',
   'domain/outcome.ts',
+  'domain/sent.ts',
   'domain/text.ts',
 ];
 

@@ -9,7 +9,7 @@ import {
   setHandler,
 } from '@temporalio/workflow';
 import type { CommandRequest, CommandResult } from '../domain/command.ts';
-import { sentForGood } from '../domain/message.ts';
+import { sentForGood } from '../domain/sent.ts';
 import { formatValue } from '../domain/text.ts';
 import type { Value } from '../domain/values.ts';
 import { type Activities, type Look, type Turn } from './activity-types.ts';

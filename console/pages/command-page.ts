@@ -2,8 +2,9 @@
 import { html } from 'hono/html';
 import type { CommandSnapshot, TimelineEntry } from '../../commands/commands.ts';
 import type { ApprovalBrief } from '../../domain/approval/brief.ts';
-import { callerInWords, sentInWords } from '../../domain/message.ts';
+import { callerInWords } from '../../domain/message.ts';
 import type { SampleRun } from '../../domain/outcome.ts';
+import { sentInWords } from '../../domain/sent.ts';
 import { desiredInWords, formatValue, plain } from '../../domain/text.ts';
 import type { Reading } from '../../domain/values.ts';
 import type { Session } from '../session.ts';

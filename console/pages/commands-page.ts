@@ -1,8 +1,8 @@
 /** Commands in flight, and what became of those before. */
 import { html } from 'hono/html';
 import type { CommandSnapshot } from '../../commands/commands.ts';
-import { sentInWords } from '../../domain/message.ts';
 import { endedWell } from '../../domain/outcome.ts';
+import { sentInWords } from '../../domain/sent.ts';
 import { desiredInWords, plain } from '../../domain/text.ts';
 import { age, commandPath, type Html } from './html.ts';
 
