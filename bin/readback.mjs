@@ -1,11 +1,15 @@
 #!/usr/bin/env node
 // Runs the TypeScript sources as they are: no build step stands between a checkout (or `npx`) and the command.
+import { readFileSync } from 'node:fs';
 import * as module from 'node:module';
 
+const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+const oldest = engines.node.replace('>=', '');
+const [oldestMajor = 0, oldestMinor = 0] = oldest.split('.').map(Number);
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-if (major < 20 || (major === 20 && minor < 19)) {
+if (major < oldestMajor || (major === oldestMajor && minor < oldestMinor)) {
   process.stderr.write(
-    `readback needs Node 20.19 or newer; this is ${process.version}. See https://nodejs.org\n`,
+    `readback needs Node ${oldest} or newer; this is ${process.version}. See https://nodejs.org\n`,
   );
   process.exit(2);
 }

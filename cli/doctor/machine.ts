@@ -7,21 +7,8 @@ import { isFree } from '../up/ports.ts';
 import { installedTemporal } from '../up/temporal-program.ts';
 import { type Finding, fine, problem, warning } from './finding.ts';
 
-/** The oldest Node that Readback is tested on. */
-const OLDEST_NODE = [20, 19] as const;
-
-export function checkNode(): Finding {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const enough = major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1]);
-  return enough
-    ? fine('node', process.version)
-    : problem(
-        'node',
-        EXIT.usage,
-        process.version,
-        `Install Node ${OLDEST_NODE.join('.')} or newer: https://nodejs.org`,
-      );
-}
+/** An older one than Readback runs on has been turned away before this. */
+export const checkNode = (): Finding => fine('node', process.version);
 
 /** `dataDir` is absolute. */
 export function checkDataFolder(dataDir: string): Finding {
