@@ -1,7 +1,7 @@
 /** `readback approvals`: what waits for a person, and deciding it. */
 import type { Command } from 'commander';
-import type { CommandSnapshot } from '../commands/commands.ts';
-import type { ItemDecision } from '../commands/decide-each.ts';
+import { allPending } from '../commands/all-pending.ts';
+import { decideEach, decisionAsJson, type ItemDecision } from '../commands/decide-each.ts';
 import { type ApprovalBrief, approvalBrief, byDeadline, byRisk } from '../domain/approval/brief.ts';
 import { callerInWords } from '../domain/message.ts';
 import { REPEAT_RISK_IN_WORDS } from '../domain/repeating.ts';
@@ -60,16 +60,8 @@ export function addApprovals(program: Command): void {
 }
 
 async function list({ commands, catalogue }: OpenCommands, { limit, sort, json }: ListFlags): Promise<void> {
-  const waiting: CommandSnapshot[] = [];
-  let total = 0;
-  let cursor: string | null | undefined;
-  // All of them are read, since Temporal doesn't know which one expires first.
-  do {
-    const page = await commands.pendingApprovals({ limit: 200, ...(cursor == null ? {} : { cursor }) });
-    waiting.push(...page.items);
-    ({ total, cursor } = page);
-  } while (cursor !== null && waiting.length < MOST_READ);
-  const briefs = waiting
+  const { pending, total } = await allPending(commands, MOST_READ);
+  const briefs = pending
     .flatMap((snapshot) => approvalBrief(catalogue, snapshot) ?? [])
     .sort(sort === 'risk' ? byRisk : byDeadline);
   const shown = briefs.slice(0, limit);
@@ -113,10 +105,7 @@ async function decide(
       EXIT.usage,
       'A decline needs --reason, so that whoever asked can be told. Nothing was decided.',
     );
-  const [{ signedIn }, { decideEach }] = await Promise.all([
-    import('./approver-secret.ts'),
-    import('../commands/decide-each.ts'),
-  ]);
+  const { signedIn } = await import('./approver-secret.ts');
   const { name } = await signedIn(flags);
   const open = await openCommands(flags, { decides: true });
   try {
@@ -131,12 +120,7 @@ async function decide(
 function tell(results: readonly ItemDecision[], json: boolean): void {
   const text = json
     ? JSON.stringify({
-        results: results.map(({ commandId, result, asAsked, words }) => ({
-          commandId,
-          ...result,
-          asAsked,
-          words,
-        })),
+        results: results.map(decisionAsJson),
       })
     : results.map(({ commandId, words }) => `${commandId}  ${words}`).join('\n');
   process.stdout.write(`${text}\n`);

@@ -16,6 +16,14 @@ export interface ItemDecision {
   readonly words: string;
 }
 
+/** As programs get it, from the console's API and from the command line. */
+export const decisionAsJson = ({ commandId, result, asAsked, words }: ItemDecision) => ({
+  commandId,
+  ...result,
+  asAsked,
+  words,
+});
+
 /** So many at a time: more would only wait inside Temporal. */
 const AT_ONCE = 8;
 export const MOST_DECISIONS = 200;

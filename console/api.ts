@@ -3,7 +3,7 @@ import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { Approver } from '../commands/approvers.ts';
 import { InputError } from '../commands/commands.ts';
-import { decideEach, MOST_DECISIONS } from '../commands/decide-each.ts';
+import { decideEach, decisionAsJson, MOST_DECISIONS } from '../commands/decide-each.ts';
 import { approvalBrief } from '../domain/approval/brief.ts';
 import type { ConsoleContext } from './context.ts';
 import { DECISIONS } from './decide.ts';
@@ -65,12 +65,7 @@ export function addApi(console: Hono, context: ConsoleContext): void {
       comment,
     });
     return c.json({
-      results: results.map(({ commandId, result, asAsked, words }) => ({
-        commandId,
-        ...result,
-        asAsked,
-        words,
-      })),
+      results: results.map(decisionAsJson),
     });
   });
 }

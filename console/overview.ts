@@ -3,6 +3,7 @@
  * they are read again and again, but only while somebody looks, and never once for each of them.
  */
 import { createHash } from 'node:crypto';
+import { allPending } from '../commands/all-pending.ts';
 import type { CommandSnapshot, Commands } from '../commands/commands.ts';
 
 export interface Overview {
@@ -31,7 +32,6 @@ export const READ_EVERY_MS = 2_000;
 /** Reading takes at most this share of the time, however long the lists are. */
 const LARGEST_SHARE = 1 / 8;
 const FRESH_MS = 1_000;
-const PAGE = 200;
 /** More than any team decides one by one; beyond, the page says how many there are. */
 export const MOST_PENDING = 2_000;
 const MOST_OPEN = 200;
@@ -93,7 +93,7 @@ export function createOverview(
 async function readOverview(commands: Pick<Commands, 'pendingApprovals' | 'list'>): Promise<Overview> {
   const at = Date.now();
   const [{ pending, total }, open, newest] = await Promise.all([
-    allPending(commands),
+    allPending(commands, MOST_PENDING),
     commands.list({ kind: 'operator' }, { limit: MOST_OPEN, openOnly: true, notPending: true }),
     commands.list({ kind: 'operator' }, { limit: MOST_RECENT, notPending: true }),
   ]);
@@ -101,26 +101,11 @@ async function readOverview(commands: Pick<Commands, 'pendingApprovals' | 'list'
   return {
     at,
     pending,
-    totalPending: Math.max(total, pending.length),
+    totalPending: total,
     open,
     recent,
     revision: revisionOf([...pending, ...open, ...recent]),
   };
-}
-
-async function allPending(
-  commands: Pick<Commands, 'pendingApprovals'>,
-): Promise<{ pending: CommandSnapshot[]; total: number }> {
-  const pending: CommandSnapshot[] = [];
-  let cursor: string | null | undefined;
-  let total = 0;
-  do {
-    const page = await commands.pendingApprovals({ limit: PAGE, ...(cursor == null ? {} : { cursor }) });
-    pending.push(...page.items);
-    total = page.total;
-    cursor = page.cursor;
-  } while (cursor !== null && pending.length < MOST_PENDING);
-  return { pending, total };
 }
 
 function revisionOf(snapshots: readonly CommandSnapshot[]): string {
