@@ -20,16 +20,21 @@ async function runStdio(flags: EngineFlags & ServingFlags): Promise<void> {
   ]);
   const log = pino({ base: null, level: 'warn' }, pino.destination({ fd: 2, sync: true }));
   const open = await openCommands(flags, { decides: true });
+  let leaving = false;
   const server = serveMcpOverStdio({
     commands: open.commands,
     options: mcpOptions(flags, open, open.engine.consoleUrl),
-    onError: (error) => log.error({ err: error }, 'a request failed'),
+    onError: (error) => {
+      // A host that leaves while a call waits: that the wait ends is no failure.
+      if (!leaving) log.error({ err: error }, 'a request failed');
+    },
   });
   // The host ends us by closing stdin or with a signal. Commands go on either way.
   await new Promise<void>((resolve) => {
     for (const event of ['end', 'close'] as const) process.stdin.once(event, resolve);
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
   });
+  leaving = true;
   await server.close();
   await open.close();
 }

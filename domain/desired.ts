@@ -185,6 +185,9 @@ function alias(field: FieldDefinition, raw: string | number | boolean): string |
   return text === 'false' || text === '0' ? 'off' : undefined;
 }
 
+/** What whoever approves it, or reads of it, would not see. A line break is seen. */
+const UNSEEN = /[\p{Bidi_Control}\p{Cs}]|[^\P{Cc}\n\r\t]/u;
+
 function parseText(device: DeviceDefinition, field: FieldDefinition, raw: unknown): ParsedValue {
   if (typeof raw === 'number' && Number.isFinite(raw)) return { ok: true, value: String(raw) };
   if (typeof raw !== 'string' || raw === '') {
@@ -192,6 +195,10 @@ function parseText(device: DeviceDefinition, field: FieldDefinition, raw: unknow
       ok: false,
       problem: `${field.name} ${quoted(raw)} is no text for ${device.id}. Nothing was sent.`,
     };
+  }
+  if (UNSEEN.test(raw)) {
+    const problem = `${field.name} ${quoted(raw)} has control or direction characters, which nobody sees. Nothing was sent. Leave them out.`;
+    return { ok: false, problem };
   }
   if (raw.length <= MAX_TEXT_LENGTH) return { ok: true, value: raw };
   const problem = `${field.name} is a text of ${raw.length} characters; ${device.id} is sent at most ${MAX_TEXT_LENGTH}. Nothing was sent.`;

@@ -7,7 +7,8 @@ import { EXIT } from '../failure.ts';
 import { type Finding, fine, problem } from './finding.ts';
 
 const REACHED_WITHIN_MS = 3_000;
-const SIMULATOR = 'simulator:';
+/** Stands for the simulator while no `up` runs one; a name that no resolver knows, by its definition. */
+const NO_SIMULATOR = 'http://simulator.invalid';
 const DEFAULT_PORTS: Readonly<Record<string, number>> = {
   'http:': 80,
   'https:': 443,
@@ -20,7 +21,7 @@ export async function checkCatalogue(file: string, simulatorUrl: string | null):
   let catalogue: Catalogue;
   try {
     // Without a running `up` nothing listens for "simulator:", which is no fault of the catalogue.
-    catalogue = await readCatalogue(file, simulatorUrl ?? SIMULATOR);
+    catalogue = await readCatalogue(file, simulatorUrl ?? NO_SIMULATOR);
   } catch (error) {
     const what = error instanceof Error ? error.message : String(error);
     return [
@@ -40,7 +41,7 @@ export async function checkCatalogue(file: string, simulatorUrl: string | null):
 
 async function checkConnection({ name, baseUrl }: Connection): Promise<Finding> {
   const check = `connection ${name}`;
-  if (baseUrl.startsWith(SIMULATOR)) return fine(check, 'the simulator, which `readback up` starts');
+  if (baseUrl.startsWith(NO_SIMULATOR)) return fine(check, 'the simulator, which `readback up` starts');
   const url = new URL(baseUrl);
   const trouble = await reach(
     url.hostname.replace(/^\[|\]$/g, ''),

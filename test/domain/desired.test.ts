@@ -40,6 +40,16 @@ describe('what a caller asks for', () => {
     assert.match(parsed.coerced.join('\n'), /JSON text[\s\S]*temperature: "26" was taken as 26/);
   });
 
+  it('may not hold characters that whoever approves it would not see, but any that are seen', () => {
+    const label = device([field('label', { type: 'text' })]);
+    for (const unseen of ['open\u202edoor', 'ring\u0007', 'a\u2066b']) {
+      const parsed = parseDesired(label, { label: unseen });
+      assert.ok(!parsed.ok && /nobody sees/.test(parsed.problems.join()), JSON.stringify(parsed));
+    }
+    for (const seen of ['Grüße\nüberall', '👨‍👩‍👧', 'שלום'])
+      assert.ok(parseDesired(label, { label: seen }).ok);
+  });
+
   it('takes fields that are given later, as the object or the JSON text that it is', () => {
     const later = { temperature: 26 };
     assert.deepEqual(accepted(ac, withFields({ power: 'on' }, later)).desired, {
