@@ -8,6 +8,8 @@ import type { Reading, Value } from './values.ts';
 
 export type Comparison = 'equal' | 'adjusted' | 'unequal' | 'unreadable' | 'notApplicable';
 
+/** What a conversion there and back may leave of a value, relative to it. */
+const DUST = 1e-9;
 /** A device range such as 0–255 is never as fine as a percentage looks; this much of the range is its noise. */
 const RANGE_TOLERANCE = 0.005;
 
@@ -22,7 +24,7 @@ export function compare(field: FieldDefinition, desired: Value, observed: Readin
   if (typeof value !== 'number' || !Number.isFinite(value)) return 'unreadable';
   if (!Number.isFinite(desired)) return 'unequal';
   if (!reaches(field, desired, value)) return 'unequal';
-  return within(Math.abs(value - desired), visibleDifference(field, desired)) ? 'equal' : 'adjusted';
+  return within(value, desired, visibleDifference(field, desired)) ? 'equal' : 'adjusted';
 }
 
 /** As asked, be it to the device's nearest step. */
@@ -36,7 +38,7 @@ export function sameValue(field: FieldDefinition, a: Value, b: Value): boolean {
   if (typeof a !== 'number' || typeof b !== 'number') return a === b;
   if (!Number.isFinite(a) || !Number.isFinite(b)) return false;
   const tolerance = Math.max(toleranceAround(field, a), toleranceAround(field, b));
-  return alike(a, b) || (notAWholeStep(field, a, b) && within(Math.abs(a - b), tolerance));
+  return alike(a, b) || (notAWholeStep(field, a, b) && within(a, b, tolerance));
 }
 
 function reaches(field: FieldDefinition, desired: number, observed: number): boolean {
@@ -49,7 +51,9 @@ function reaches(field: FieldDefinition, desired: number, observed: number): boo
   const step = stepAround(field, desired);
   const isBetweenSteps = !alike(place, sent);
   if (field.tolerance === null && isBetweenSteps && step !== null && lessThan(difference, step)) return true;
-  return notAWholeStep(field, desired, observed) && within(difference, toleranceAround(field, desired));
+  return (
+    notAWholeStep(field, desired, observed) && within(observed, desired, toleranceAround(field, desired))
+  );
 }
 
 /** As declared; else half a step of the device, or what a range blurs if that is more. In our unit. */
@@ -82,11 +86,12 @@ function notAWholeStep(field: FieldDefinition, a: number, b: number): boolean {
 
 /** Equal but for what binary fractions and a conversion there and back leave behind. */
 function alike(a: number, b: number): boolean {
-  return Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b));
+  return Math.abs(a - b) <= DUST * Math.max(1, Math.abs(a), Math.abs(b));
 }
 
-function within(difference: number, tolerance: number): boolean {
-  return difference < tolerance || alike(difference, tolerance);
+/** What binary fractions leave behind grows with the values, not with how far they are apart. */
+function within(a: number, b: number, tolerance: number): boolean {
+  return Math.abs(a - b) <= tolerance + DUST * Math.max(1, Math.abs(a), Math.abs(b));
 }
 
 function lessThan(difference: number, step: number): boolean {
