@@ -177,3 +177,6 @@ export function count(text: string): number {
   if (number < 1) throw new InvalidArgumentError('Expected a whole number from 1 to 9999.');
   return number;
 }
+
+/** Hosts that mean every address of this machine: to listen on, not to open. */
+export const ANY_ADDRESS: readonly string[] = ['0.0.0.0', '::', '[::]'];

@@ -6,6 +6,7 @@ import type { McpOptions } from '../mcp-server/options.ts';
 import { requestStateKey } from '../mcp-server/request-state-key.ts';
 import { approversOf, isLoopback, requireApprovers } from './approvers-file.ts';
 import {
+  ANY_ADDRESS,
   type ApproversFlags,
   addApproversFlags,
   addConsoleFlag,
@@ -90,9 +91,6 @@ async function serve(flags: ServeFlags, log: Logger): Promise<Running> {
     },
   };
 }
-
-/** Nobody can open these in a browser. */
-const ANY_ADDRESS = ['0.0.0.0', '::', '[::]'];
 
 /** From the key that all servers share, so that each of them knows the others' sessions. */
 function sessionKeyOf({ sealKey }: Pick<OpenCommands, 'sealKey'>): Uint8Array {

@@ -6,7 +6,7 @@ import { readUsableCatalogue } from '../catalogue-file.ts';
 import { catalogueFile } from '../catalogue-path.ts';
 import { type Holder, leaveDataFolder, type Ready, takeDataFolder, updateHolder } from '../data-folder.ts';
 import { EXIT, Failure } from '../failure.ts';
-import type { UpFlags } from '../flags.ts';
+import { ANY_ADDRESS, type UpFlags } from '../flags.ts';
 import { processIdentity } from '../process-identity.ts';
 import { ensureSealKey } from '../seal-key.ts';
 import type { Part } from './part.ts';
@@ -77,7 +77,9 @@ async function startAll(start: Start): Promise<Ready> {
   });
 
   const engine = engineArguments(start, address, simulatorUrl);
-  const origin = `http://${flags.host.includes(':') ? `[${flags.host}]` : flags.host}:${mcpPort}`;
+  // Nobody can open the address that means "all of them"; on this machine its loopback answers.
+  const host = ANY_ADDRESS.includes(flags.host) ? '127.0.0.1' : flags.host;
+  const origin = `http://${host.includes(':') ? `[${host}]` : host}:${mcpPort}`;
   const consoleUrl = flags.consoleUrl ?? `${origin}/`;
   startRole(start, 'worker', [...engine, '--console-url', consoleUrl]);
   startRole(start, 'serve', [...engine, ...servingArguments(flags, mcpPort, ui)]);
