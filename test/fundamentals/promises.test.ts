@@ -245,6 +245,11 @@ describe('Readback', { concurrency: 6 }, () => {
     assert.deepEqual(await decide(asking, 'approved', 'ann', { key: randomBytes(32) }), nothingTaken);
     assert.deepEqual(await decide(asking, 'approved', 'local'), nothingTaken);
     assert.deepEqual(await decide(asking, 'approved', 'ann', { via: 'form' }), nothingTaken);
+    assert.ok(asking.view.approval);
+    const answer = { decision: 'approved', by: 'ann', via: 'cli', comment: null } as const;
+    const ofAnother = sealed(readback.sealKey, 'another-command', asking.view.approval, answer);
+    const { client } = readback.temporal;
+    assert.deepEqual(await deliverAnswer(client, asking.commandId, ofAnother), nothingTaken, 'replayed');
     assert.equal(await sends('heater-12'), 0);
     await decide(asking, 'declined');
     assert.equal((await readback.ended(asking.commandId)).view.result?.outcome, 'declined');
