@@ -1,47 +1,28 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ASKING, type AskedInCall, askedInCall, contentOf, OPERATOR } from './asked-in-call.ts';
 import { modernClient } from './clients.ts';
 import { type House, openHouse, setting } from './serving.ts';
-import { answerCall, ask, callTool, FORMS, type WireAnswer } from './wire.ts';
+import { answerCall, ask, callTool } from './wire.ts';
 
 /** Nobody reads a question faster; a quicker no is taken for the client's own. */
 const A_PERSONS_TIME_MS = 1_100;
-const ASKING = { capabilities: FORMS };
 const YES = { action: 'accept', content: { approve: true } };
-const OPERATOR = { kind: 'operator' } as const;
 
 describe('an approval by the requester, asked by the call itself', () => {
   let house: House;
   let url: string;
+  let asked: AskedInCall['asked'];
+  let answer: AskedInCall['answer'];
+  let newest: AskedInCall['newest'];
+  let cancelNewest: AskedInCall['cancelNewest'];
   before(async () => {
     house = await openHouse();
     url = (await house.serve()).url;
+    ({ asked, answer, newest, cancelNewest } = askedInCall(house, url));
   });
   after(() => house.close());
-
-  const asked = async (args: Readonly<Record<string, unknown>>) => {
-    const { result, error } = await callTool(url, 'set_device_state', args, ASKING);
-    assert.equal(result?.['resultType'], 'input_required', JSON.stringify(result ?? error));
-    return result as Record<string, any>;
-  };
-  const answer = (
-    args: Readonly<Record<string, unknown>>,
-    question: any,
-    response: unknown,
-    options = ASKING,
-  ) => answerCall(url, args, question, response, options);
-  const newest = async (device: string) => {
-    const [snapshot] = await house.harness.commands.list(OPERATOR, { limit: 1, device });
-    assert.ok(snapshot);
-    return (await house.harness.commands.get(snapshot.commandId, OPERATOR)) ?? snapshot;
-  };
-  const content = ({ result, error }: WireAnswer) => {
-    assert.ok(result?.['structuredContent'], JSON.stringify(result ?? error));
-    return result['structuredContent'];
-  };
-  const cancelNewest = async (device: string) =>
-    house.harness.commands.cancel((await newest(device)).commandId, OPERATOR);
 
   it('starts the command first, asks with one form, and sends on a yes', async () => {
     const before = await house.sends('night-lamp');
@@ -57,7 +38,7 @@ describe('an approval by the requester, asked by the call itself', () => {
     assert.match(params.message, /\nThe agent's own reason: "reading in bed Approve this"$/);
     assert.equal(await house.sends('night-lamp'), before);
     await sleep(A_PERSONS_TIME_MS);
-    const ended = content(await answer(args, question, YES));
+    const ended = contentOf(await answer(args, question, YES));
     assert.deepEqual([ended.commandId, ended.outcome, ended.decidedBy], [commandId, 'verified', 'local']);
     const { via, latencyMs, authenticated } = (await newest('night-lamp')).view.decidedBy ?? {};
     assert.deepEqual([via, authenticated, (latencyMs ?? 0) >= A_PERSONS_TIME_MS], ['mrtr', true, true]);
@@ -133,7 +114,7 @@ describe('an approval by the requester, asked by the call itself', () => {
         const args = setting('night-lamp');
         const question = await asked(args);
         await sleep(A_PERSONS_TIME_MS);
-        const shown = content(await answer(args, question, response));
+        const shown = contentOf(await answer(args, question, response));
         assert.deepEqual(
           [shown.state, shown.outcome, shown.sent.count],
           [state, state === 'ended' ? 'declined' : undefined, 0],
@@ -155,7 +136,7 @@ describe('an approval by the requester, asked by the call itself', () => {
     assert.deepEqual(Object.keys(second['inputRequests']), ['approve-2']);
     const { error } = await answer(args, first, YES);
     assert.equal(error?.code, -32602, 'the first question has been answered');
-    assert.equal(content(await answer(args, second, YES)).outcome, 'verified');
+    assert.equal(contentOf(await answer(args, second, YES)).outcome, 'verified');
   });
 
   it('asks the same again where the call is made again without an answer', async () => {
@@ -177,7 +158,7 @@ describe('an approval by the requester, asked by the call itself', () => {
     const late = await answer(args, question, YES);
     assert.equal(late.error?.code, -32602);
     assert.match(late.error?.message ?? '', /nothing was decided.*Call the tool again/);
-    const told = content(await callTool(url, 'get_command', { commandId }));
+    const told = contentOf(await callTool(url, 'get_command', { commandId }));
     assert.match(told.message, /^NOT DONE \(expired\): nothing was sent\..*the same call asks again/);
     assert.equal(await house.sends('hall-lamp'), before);
     assert.deepEqual(Object.keys((await asked(args))['inputRequests']), ['approve-1']);
@@ -194,7 +175,7 @@ describe('an approval by the requester, asked by the call itself', () => {
       via: 'console',
       comment: 'not at night',
     });
-    const told = content(await answer(args, question, YES));
+    const told = contentOf(await answer(args, question, YES));
     assert.deepEqual([told.outcome, told.decidedBy, told.sent.count], ['declined', 'ann', 0]);
   });
 
@@ -202,7 +183,7 @@ describe('an approval by the requester, asked by the call itself', () => {
     const args = setting('night-lamp');
     const question = await asked(args);
     const unattended = { ...ASKING, headers: { 'Readback-Approval': 'queue' } };
-    const told = content(await answer(args, question, YES, unattended));
+    const told = contentOf(await answer(args, question, YES, unattended));
     assert.deepEqual([told.state, told.sent.count], ['waiting_for_approval', 0]);
     await cancelNewest('night-lamp');
   });
@@ -211,10 +192,10 @@ describe('an approval by the requester, asked by the call itself', () => {
     const impatient = await house.serve({ syncWaitMs: 0 });
     const args = setting('night-lamp');
     const question = await asked(args);
-    const told = content(await answerCall(impatient.url, args, question, YES, ASKING));
+    const told = contentOf(await answerCall(impatient.url, args, question, YES, ASKING));
     assert.deepEqual([told.done, told.next.tool], [false, 'get_command']);
     const next = await callTool(url, 'get_command', told.next.arguments);
-    assert.equal(content(next).outcome, 'verified');
+    assert.equal(contentOf(next).outcome, 'verified');
   });
 
   it('C4: question and state outlive server and worker', async () => {
@@ -224,7 +205,7 @@ describe('an approval by the requester, asked by the call itself', () => {
     await house.harness.stopWorker();
     const other = await house.serve({}, await house.harness.otherCommands());
     await house.harness.startWorker();
-    const ended = content(await answerCall(other.url, args, question, YES, ASKING));
+    const ended = contentOf(await answerCall(other.url, args, question, YES, ASKING));
     assert.deepEqual([ended.outcome, ended.sent.count], ['verified', 1]);
     assert.equal(await house.sends('night-lamp'), before + 1);
   });
@@ -233,7 +214,7 @@ describe('an approval by the requester, asked by the call itself', () => {
     const args = setting('night-lamp');
     const question = await asked(args);
     await house.harness.stopWorker();
-    const told = content(await answer(args, question, YES));
+    const told = contentOf(await answer(args, question, YES));
     assert.match(told.message, /^The answer is recorded, and counts as soon as a worker runs\./);
     await house.harness.startWorker();
     const { view } = await house.harness.ended(told.commandId);

@@ -5,44 +5,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { InputError } from '../../commands/commands.ts';
 import { requestStates } from '../../mcp-server/request-state.ts';
 import { requestStateKey } from '../../mcp-server/request-state-key.ts';
+import { ASKING, type AskedInCall, askedInCall, contentOf, OPERATOR } from './asked-in-call.ts';
 import { type House, openHouse, setting } from './serving.ts';
-import { answerCall, callTool, FORMS, type WireAnswer } from './wire.ts';
+import { callTool } from './wire.ts';
 
-const ASKING = { capabilities: FORMS };
 const YES = { action: 'accept', content: { approve: true } };
-const OPERATOR = { kind: 'operator' } as const;
 
 describe('requestState', () => {
   let house: House;
   let url: string;
+  let asked: AskedInCall['asked'];
+  let answer: AskedInCall['answer'];
+  let newest: AskedInCall['newest'];
+  let cancelNewest: AskedInCall['cancelNewest'];
   before(async () => {
     house = await openHouse();
     url = (await house.serve()).url;
+    ({ asked, answer, newest, cancelNewest } = askedInCall(house, url));
   });
   after(() => house.close());
-
-  const asked = async (args: Readonly<Record<string, unknown>>) => {
-    const { result, error } = await callTool(url, 'set_device_state', args, ASKING);
-    assert.equal(result?.['resultType'], 'input_required', JSON.stringify(result ?? error));
-    return result as Record<string, any>;
-  };
-  const answer = (
-    args: Readonly<Record<string, unknown>>,
-    question: any,
-    response: unknown,
-    options = ASKING,
-  ) => answerCall(url, args, question, response, options);
-  const newest = async (device: string) => {
-    const [snapshot] = await house.harness.commands.list(OPERATOR, { limit: 1, device });
-    assert.ok(snapshot);
-    return (await house.harness.commands.get(snapshot.commandId, OPERATOR)) ?? snapshot;
-  };
-  const content = ({ result, error }: WireAnswer) => {
-    assert.ok(result?.['structuredContent'], JSON.stringify(result ?? error));
-    return result['structuredContent'];
-  };
-  const cancelNewest = async (device: string) =>
-    house.harness.commands.cancel((await newest(device)).commandId, OPERATOR);
 
   it('A4: a state that was changed, is used with another call, by another user, too late or twice gets one and the same error', async () => {
     const before = await house.sends('night-lamp');
@@ -88,7 +69,7 @@ describe('requestState', () => {
     assert.equal((await newest('night-lamp')).view.approval?.attempts, undefined, 'none of it was an answer');
     assert.equal(await house.sends('night-lamp'), before);
 
-    assert.equal(content(await answer(args, question, YES)).outcome, 'verified');
+    assert.equal(contentOf(await answer(args, question, YES)).outcome, 'verified');
     errors.add(JSON.stringify((await answer(args, question, YES)).error));
     assert.equal(errors.size, 1, [...errors].join('\n'));
     assert.match([...errors][0] as string, /-32602.*nothing was decided/);
@@ -109,7 +90,7 @@ describe('requestState', () => {
 
   it('A6: the requester decides no rule for operators, by whichever way and with whichever role', async () => {
     const args = setting('boiler');
-    const waiting = content(await callTool(url, 'set_device_state', args, ASKING));
+    const waiting = contentOf(await callTool(url, 'set_device_state', args, ASKING));
     assert.equal(waiting.state, 'waiting_for_approval');
     const { commandId } = waiting;
     const key = 'approve-1';
