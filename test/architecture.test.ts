@@ -58,6 +58,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
  */
 const DOMAIN_IN_WORKFLOWS: readonly string[] = [
   'domain/approval/decision.ts',
+  'domain/approval/person.ts',
   'domain/command.ts',
   'domain/outcome.ts',
   'domain/sent.ts',

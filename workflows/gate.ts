@@ -1,4 +1,5 @@
 /** The gate: a command that needs a person's approval waits here, before anything is sent. */
+
 import {
   CancellationScope,
   condition,
@@ -7,6 +8,7 @@ import {
   upsertSearchAttributes,
 } from '@temporalio/workflow';
 import { attemptInWords, FASTEST_HUMAN_ANSWER_MS, isThroughClient } from '../domain/approval/decision.ts';
+import { samePerson } from '../domain/approval/person.ts';
 import type { ApprovalAttempt, DecisionRecord, PendingApproval } from '../domain/command.ts';
 import { type Activities, type Requirement, type Turn } from './activity-types.ts';
 import { startRinging } from './bell.ts';
@@ -131,7 +133,7 @@ async function isSealed(story: Story, gate: Gate, { digest }: Requirement, answe
 /** A rule for operators is never decided by the one who asks, nor through the asking client. */
 function mayDecide(story: Story, requirement: Requirement, answer: Answer): boolean {
   if (requirement.by === 'requester') return true;
-  return answer.by !== story.request.caller.subject && !isThroughClient(answer.via);
+  return !samePerson(answer.by, story.request.caller.subject) && !isThroughClient(answer.via);
 }
 
 /** What is asked now. null: nothing, or not what is answered; a client answers the question that it was shown last. */
