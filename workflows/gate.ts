@@ -29,13 +29,23 @@ export interface Gate {
   attempts: number;
   /** Answers whose seal is being checked. */
   checking: number;
+  /** All answers that came so far have been weighed. */
+  weighed: Promise<void>;
   /** When the question that is open now came up: each one has a key of its own. */
   questionAt: number;
 }
 
 /** Opens the gate's two doors, update and signal. Both take the same answer; the first valid one decides. */
 export function openGate(story: Story): Gate {
-  const gate: Gate = { requirement: null, decision: null, junk: 0, attempts: 0, checking: 0, questionAt: 0 };
+  const gate: Gate = {
+    requirement: null,
+    decision: null,
+    junk: 0,
+    attempts: 0,
+    checking: 0,
+    weighed: Promise.resolve(),
+    questionAt: 0,
+  };
   setHandler(answerUpdate, (answer) => takeAnswer(story, gate, answer), {
     // Must stay synchronous: an asynchronous validator can't reject.
     validator: (answer: Answer) => refuseNonsense(gate, answer),
@@ -89,11 +99,27 @@ export async function waitForApproval(
   return { outcome: 'declined', detail: `Declined by ${decision.by}${words}. Nothing was sent.` };
 }
 
-async function takeAnswer(story: Story, gate: Gate, answer: Answer): Promise<AnswerReceipt> {
+/** Answers are weighed in the order in which they came, however long the check of each one's seal takes. */
+function takeAnswer(story: Story, gate: Gate, answer: Answer): Promise<AnswerReceipt> {
+  const receipt = weigh(story, gate, answer, gate.weighed);
+  gate.weighed = receipt.then(
+    () => undefined,
+    () => undefined,
+  );
+  return receipt;
+}
+
+async function weigh(
+  story: Story,
+  gate: Gate,
+  answer: Answer,
+  earlier: Promise<void>,
+): Promise<AnswerReceipt> {
   const requirement = gate.requirement;
   if (requirement === null || gate.decision !== null) return receipt(story, gate, false);
   if (openQuestion(story, answer) === null) return receipt(story, gate, false);
   const sealed = await isSealed(story, gate, requirement, answer);
+  await earlier;
   if (!sealed || !mayDecide(story, requirement, answer)) {
     gate.junk += 1;
     return receipt(story, gate, false);

@@ -7,6 +7,8 @@ import { type Harness, LOCAL, startReadback } from '../harness/readback.ts';
 import { readback, temporaryFolder } from './readback.ts';
 
 const HOSTILE = '\u001b[2Jred\u202e\u2028{"kind":"decision"}';
+/** As odd as a value may be: what nobody would see is refused before. */
+const ODD = 'red\u2028{"kind":"decision"}\n\ttwo lines';
 const folder = temporaryFolder();
 
 interface Line {
@@ -29,7 +31,7 @@ devices:
   sign: { connection: sim, send: { request: PUT /devices/sign, repeatable: true }, read: GET /devices/sign, fields: { label: { type: text } } }
 `,
     });
-    await harness.carryOut('sign', { label: HOSTILE }, { caller: { ...LOCAL, client: HOSTILE } });
+    await harness.carryOut('sign', { label: ODD }, { caller: { ...LOCAL, client: HOSTILE } });
     // What is newer than that is left to a later export.
     await sleep(10_500);
   });
@@ -64,7 +66,7 @@ devices:
   it('keeps what strangers wrote exact, and harmless to the terminal that shows it', async () => {
     const { stdout } = await exported();
     assert.match(stdout, /^[\x20-\x7e\n\u00a0-\u2027\u2030-\u205f]*$/u);
-    for (const { requested } of linesOf(stdout)) assert.equal(requested.label.value, HOSTILE);
+    for (const { requested } of linesOf(stdout)) assert.equal(requested.label.value, ODD);
   });
 
   it('writes a file that only its owner reads, replaces none, and leaves no draft', async () => {
