@@ -1,6 +1,6 @@
 /** The judgement at the gate, repeated just before the send: does a person have to approve this command? */
 import { needsReading, requiredApproval } from '../domain/approval/rules.ts';
-import type { DeviceDefinition } from '../domain/catalogue/definition.ts';
+import type { ApprovalRule, DeviceDefinition } from '../domain/catalogue/definition.ts';
 import { digestOf } from '../domain/catalogue/digest.ts';
 import type { CommandRequest } from '../domain/command.ts';
 import { parseDesired } from '../domain/desired.ts';
@@ -20,7 +20,8 @@ export async function judge(
     ? (await patientBaseline(dependencies, device, request.desired)).sample.fields
     : null;
   const requirement = await requirementFor(dependencies, device, request, read ?? {});
-  if (requirement === null || isCovered(requirement, approved)) return null;
+  if (requirement === null) return null;
+  if (isCovered(dependencies, device, request, { needed: requirement, approved })) return null;
   // Who decides wants to see before → after, also where no rule needed the reading.
   const readings = read ?? (await patientBaseline(dependencies, device, request.desired)).sample.fields;
   const before = Object.keys(request.desired).map((field): [string, Value | null] => {
@@ -31,9 +32,24 @@ export async function judge(
   return { kind: 'needsApproval', requirement, before: Object.fromEntries(before), rings };
 }
 
-/** An approval of anything else than what is needed now is void. */
-export function isCovered(needed: Requirement | null, approved: readonly string[]): boolean {
-  return needed === null || needed.bindings.every((binding) => approved.includes(binding));
+/**
+ * Does what was approved cover what is needed now? An approval of anything else is void; so is one whose rule, or whose
+ * device's definition, is no longer what it was given for, also where no approval would be needed any more.
+ */
+export function isCovered(
+  dependencies: ActivityDependencies,
+  device: DeviceDefinition,
+  request: CommandRequest,
+  { needed, approved }: { readonly needed: Requirement | null; readonly approved: readonly string[] },
+): boolean {
+  const standing = dependencies.catalogue().approvals.map((rule) => bindingOf(device, request, rule));
+  const isGiven = needed === null || needed.bindings.every((binding) => approved.includes(binding));
+  return isGiven && approved.every((binding) => standing.includes(binding));
+}
+
+/** Command, definition and rule in one digest. A rule's place in the list is no part of what it says. */
+function bindingOf(device: DeviceDefinition, { desired }: CommandRequest, rule: ApprovalRule): string {
+  return digestOf([device.id, device.digest, desired, { ...rule, index: null }]);
 }
 
 /** A catalogue may have changed since the command was accepted: what no longer fits must not be sent. */
@@ -63,10 +79,7 @@ export async function requirementFor(
     now: Date.now(),
   });
   if (needed === null) return null;
-  // A rule's place in the list is no part of what it says.
-  const bindings = needed.rules.map((rule) =>
-    digestOf([device.id, device.digest, desired, { ...rule, index: null }]),
-  );
+  const bindings = needed.rules.map((rule) => bindingOf(device, request, rule));
   const { by, reason, expiresMs } = needed;
   return { by, reason, expiresMs, bindings, digest: digestOf([by, bindings]) };
 }

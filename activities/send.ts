@@ -34,7 +34,7 @@ export async function send(dependencies: ActivityDependencies, input: SendInput)
       : null;
     const current = read?.sample.fields ?? {};
     const needed = await requirementFor(dependencies, device, request, current);
-    if (!isCovered(needed, input.approved)) {
+    if (!isCovered(dependencies, device, request, { needed, approved: input.approved })) {
       return notSent(
         'void',
         'It needs an approval that was not given for it: a rule or the hour has changed since',

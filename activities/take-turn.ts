@@ -58,7 +58,7 @@ export function createTakeTurn(dependencies: ActivityDependencies): (input: Turn
       });
       const read = await patientBaseline(dependencies, device, request.desired);
       const needed = await requirementFor(dependencies, device, request, read.sample.fields);
-      if (!isCovered(needed, approved)) return { kind: 'void' };
+      if (!isCovered(dependencies, device, request, { needed, approved })) return { kind: 'void' };
       const look = await lookAt(dependencies, request, read);
       if (mayActUntil <= Date.now()) return { kind: 'ready', look };
       // What an earlier command sent may still change the device: as it reads now says nothing of how it will be.

@@ -49,7 +49,7 @@ export async function decide(
   if (snapshot === undefined) return { kind: 'unknown' };
   const { commandId, view } = snapshot;
   const words = comment === null || comment.trim() === '' ? null : plain(comment, LONGEST_COMMENT);
-  if (decision === 'declined' && words === null)
+  if (decision === 'declined' && (words === null || words === ''))
     throw new InputError('A decline needs a reason, so that whoever asked can be told. Nothing was decided.');
   const { approval } = view;
   if (snapshot.status !== 'running' || approval === null || approval.expiresAt <= Date.now())

@@ -9,7 +9,7 @@
 import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
-import { samePerson } from '../domain/approval/person.ts';
+import { INVISIBLE, samePerson } from '../domain/approval/person.ts';
 import { plain } from '../domain/text.ts';
 import { InputError } from './commands.ts';
 
@@ -86,7 +86,7 @@ const asApprover = ({ name, addedAt, hash }: Entry): Approver => ({ name, addedA
 
 function checkedName(wanted: string): string {
   const name = wanted.normalize('NFC');
-  if (name === '' || name !== plain(name, LONGEST_NAME))
+  if (name === '' || name !== plain(name, LONGEST_NAME) || name !== name.replace(INVISIBLE, ''))
     throw new InputError(
       `An approver's name has 1 to ${LONGEST_NAME} visible characters, without space at its ends. Nobody was added.`,
     );

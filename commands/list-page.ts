@@ -2,7 +2,7 @@
 import type { Client } from '@temporalio/client';
 import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
 import type { CommandSnapshot, Viewer } from './commands.ts';
-import { InputError } from './commands.ts';
+import { EngineUnreachable, InputError } from './commands.ts';
 import { demand } from './engine.ts';
 import { listedSnapshot } from './snapshot.ts';
 
@@ -28,7 +28,7 @@ export async function listPage(
   const token = cursor === undefined ? null : Buffer.from(cursor, 'base64url');
   if (token !== null && token.length === 0)
     throw new InputError('This cursor is not one that a page gave out; start with the first page.');
-  const page = await demand(() =>
+  const page = await pageOrCursorError(token, () =>
     client.workflowService.listWorkflowExecutions({
       namespace: client.options.namespace,
       query,
@@ -52,4 +52,14 @@ export async function listPage(
     items,
     cursor: next == null || next.length === 0 ? null : Buffer.from(next).toString('base64url'),
   };
+}
+
+/** Temporal says in many ways that a token is none of its own; whatever isn't its absence is that. */
+async function pageOrCursorError<T>(token: Buffer | null, call: () => Promise<T>): Promise<T> {
+  try {
+    return await demand(call);
+  } catch (error) {
+    if (token === null || (error instanceof EngineUnreachable && error.cause !== undefined)) throw error;
+    throw new InputError('This cursor is not one that a page gave out; start with the first page.');
+  }
 }

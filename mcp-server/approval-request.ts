@@ -1,5 +1,6 @@
 /** How the asking client's own user is asked for an approval by the requester. */
 import type { CommandSnapshot } from '../commands/commands.ts';
+import { LONGEST_VALUE } from '../domain/approval/brief.ts';
 import type { PendingApproval } from '../domain/command.ts';
 import { formatValue, plain } from '../domain/text.ts';
 import type { ElicitationRequest } from './asking.ts';
@@ -77,7 +78,11 @@ export function approvalRequests(snapshot: CommandSnapshot): InputRequests | nul
 function questionOf({ view }: CommandSnapshot, approval: PendingApproval): string {
   const changes = Object.entries(view.desired).map(([field, desired]) => {
     const unit = view.units[field] ?? null;
-    return `${field}: ${formatValue(approval.before[field] ?? null, unit)} → ${formatValue(desired, unit)}`;
+    // Whole: an approval covers every character of it.
+    const [from, to] = [approval.before[field] ?? null, desired].map((value) =>
+      formatValue(value, unit, LONGEST_VALUE),
+    );
+    return `${field}: ${from} → ${to}`;
   });
   const lines = [
     `Send this to "${plain(view.deviceName, 64)}"? Nothing has been sent yet.`,

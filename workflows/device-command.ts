@@ -14,7 +14,7 @@ import { formatValue } from '../domain/text.ts';
 import type { Value } from '../domain/values.ts';
 import { type Activities, type Look, type Turn } from './activity-types.ts';
 import { deliver } from './delivery.ts';
-import { type Gate, openGate, waitForApproval } from './gate.ts';
+import { closeGate, type Gate, openGate, waitForApproval } from './gate.ts';
 import { FAILURE, supersedeSignal, TURNS_TASK_QUEUE } from './messages.ts';
 import type { Target } from './reaching.ts';
 import { type Ending, end, openStory, type Story, tell, unsent } from './story.ts';
@@ -33,6 +33,7 @@ export async function deviceCommand(request: CommandRequest): Promise<CommandRes
     return await end(story, await work.run(() => carryOut(story, gate)));
   } catch (error) {
     if (!isCancellation(error)) throw error;
+    closeGate(story, gate);
     if (story.superseded !== null) return await end(story, superseded(story, story.superseded));
     await CancellationScope.nonCancellable(() => end(story, cancelled(story)));
     throw error;

@@ -10,13 +10,17 @@ import {
 import { attemptInWords, FASTEST_HUMAN_ANSWER_MS, isThroughClient } from '../domain/approval/decision.ts';
 import { samePerson } from '../domain/approval/person.ts';
 import type { ApprovalAttempt, DecisionRecord, PendingApproval } from '../domain/command.ts';
-import { type Activities, type Requirement, type Turn } from './activity-types.ts';
+import { plain } from '../domain/text.ts';
+import type { Activities, Requirement, Turn } from './activity-types.ts';
 import { startRinging } from './bell.ts';
 import { type Answer, type AnswerReceipt, answerSignal, answerUpdate, SEARCH_ATTRIBUTE } from './messages.ts';
 import { type Ending, type Story, tell } from './story.ts';
 
 const { checkSeal } = proxyActivities<Activities>({ startToCloseTimeout: '10 seconds' });
 
+const BY_HAND = 'temporal-ui';
+const LONGEST_NAME = 64;
+const LONGEST_COMMENT = 500;
 /** Answers that were not valid; beyond these nobody is listening any more, and the history stays short. */
 const JUNK_ANSWERS_LIMIT = 25;
 /** Attempts that the view shows; the history keeps all. */
@@ -29,6 +33,8 @@ export interface Gate {
   attempts: number;
   /** Answers whose seal is being checked. */
   checking: number;
+  /** The command is being cancelled or taken over: nothing is decided any more. */
+  isClosed: boolean;
   /** All answers that came so far have been weighed. */
   weighed: Promise<void>;
   /** When the question that is open now came up: each one has a key of its own. */
@@ -43,6 +49,7 @@ export function openGate(story: Story): Gate {
     junk: 0,
     attempts: 0,
     checking: 0,
+    isClosed: false,
     weighed: Promise.resolve(),
     questionAt: 0,
   };
@@ -54,6 +61,12 @@ export function openGate(story: Story): Gate {
     if (isNonsense(gate, answer) === null) await takeAnswer(story, gate, answer);
   });
   return gate;
+}
+
+/** From now on nothing is decided; what was decided in the same moment is still told. */
+export function closeGate(story: Story, gate: Gate): void {
+  gate.isClosed = true;
+  story.view = { ...story.view, decidedBy: story.view.decidedBy ?? gate.decision };
 }
 
 /** Waits for a person's yes; null when it was given, else how the command ends. */
@@ -112,18 +125,20 @@ function takeAnswer(story: Story, gate: Gate, answer: Answer): Promise<AnswerRec
 async function weigh(
   story: Story,
   gate: Gate,
-  answer: Answer,
+  given: Answer,
   earlier: Promise<void>,
 ): Promise<AnswerReceipt> {
+  const answer = harmless(given);
   const requirement = gate.requirement;
   if (requirement === null || gate.decision !== null) return receipt(story, gate, false);
   if (openQuestion(story, answer) === null) return receipt(story, gate, false);
-  const sealed = await isSealed(story, gate, requirement, answer);
+  const sealed = await isSealed(story, gate, requirement, given);
   await earlier;
   if (!sealed || !mayDecide(story, requirement, answer)) {
     gate.junk += 1;
     return receipt(story, gate, false);
   }
+  if (gate.isClosed) return receipt(story, gate, false);
   // Another answer may have been checked meanwhile, or the time may be over: the first valid one stands.
   const asked = openQuestion(story, answer);
   if (gate.decision !== null || asked === null) return receipt(story, gate, false);
@@ -209,6 +224,19 @@ function receipt(story: Story, gate: Gate, taken: boolean): AnswerReceipt {
   return { taken, standing: decision?.decision ?? (open ? 'open' : 'expired'), by: decision?.by ?? null };
 }
 
+/** What was sealed is as its maker left it. What was written by hand may hold anything, and claim any origin and time. */
+function harmless(answer: Answer): Answer {
+  if (answer.seal !== null) return answer;
+  const comment = typeof answer.comment === 'string' ? plain(answer.comment, LONGEST_COMMENT) : null;
+  return {
+    ...answer,
+    by: plain(answer.by, LONGEST_NAME),
+    via: BY_HAND,
+    comment: comment === '' ? null : comment,
+    at: Date.now(),
+  };
+}
+
 function refuseNonsense(gate: Gate, answer: Answer): void {
   const problem = isNonsense(gate, answer);
   if (problem !== null) throw new Error(problem);
@@ -227,7 +255,11 @@ function isNonsense(gate: Gate, answer: Answer): string | null {
   if (!wellFormed)
     return 'an answer needs key, decision (approved, declined, dismissed or mistyped), by, via and at';
   if (!/^approve-\d{1,3}$/.test(answer.key)) return `there is no question "${answer.key.slice(0, 40)}"`;
-  if (gate.requirement === null) return 'nothing is waiting for an approval here';
+  if (gate.requirement === null || gate.isClosed) return 'nothing is waiting for an approval here';
+  const { by, comment } = harmless(answer);
+  if (by === '') return 'an answer needs the name of who gives it';
+  if (answer.seal === null && answer.decision === 'declined' && comment === null)
+    return 'a decline needs a comment that says why';
   if (isThroughClient(answer.via) && gate.attempts >= JUNK_ANSWERS_LIMIT)
     return 'this client has answered too often without deciding: the approval queue decides now';
   return null;

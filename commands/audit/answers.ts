@@ -125,8 +125,9 @@ export function createAnswerBook(): AnswerBook {
 const identityOf = (answer: ReceivedAnswer): string | null =>
   typeof answer.seal === 'object' && answer.seal !== null ? JSON.stringify(answer) : null;
 
-const isSame = (answer: ReceivedAnswer, { decision, by, via, comment }: DecisionRecord): boolean =>
-  answer.decision === decision &&
-  answer.by === by &&
-  answer.via === via &&
-  (answer.comment ?? null) === comment;
+/** What was written by hand is recorded without what could do harm, and never as authenticated. */
+function isSame(answer: ReceivedAnswer, record: DecisionRecord): boolean {
+  if (answer.decision !== record.decision) return false;
+  if (answer.seal === null) return !record.authenticated;
+  return answer.by === record.by && answer.via === record.via && (answer.comment ?? null) === record.comment;
+}

@@ -37,7 +37,7 @@ export interface ApprovalBrief {
 
 const LONGEST_NAME = 64;
 /** Longer than any text that a field takes. */
-const LONGEST_VALUE = 1000;
+export const LONGEST_VALUE = 1000;
 const LONGEST_REASON = 200;
 
 /** null: nothing waits for a decision here. */
