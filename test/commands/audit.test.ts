@@ -135,7 +135,10 @@ describe('the audit', { timeout: 170_000 }, () => {
     const records = await of('racing');
     const ended = records.at(-1);
     assert.ok(ended?.kind === 'ended');
-    assert.equal(records.filter(({ kind }) => kind === 'decision' || kind === 'attempt').length, 1);
+    // Once; or never, where the cancel came first and the answer was refused at the door, before it was part of the history.
+    const answers = records.filter(({ kind }) => kind === 'decision' || kind === 'attempt');
+    assert.ok(answers.length <= 1, JSON.stringify(answers));
+    if (answers.length === 0) assert.equal(ended.sends, 0);
     assert.equal(records.filter(({ kind }) => kind === 'send').length, ended.sends);
   });
 
