@@ -1,5 +1,6 @@
 /** The approval queue: what waits for a person, and carrying their decision to it. */
 import type { Client } from '@temporalio/client';
+import { LONGEST_COMMENT } from '../domain/approval/decision.ts';
 import { samePerson } from '../domain/approval/person.ts';
 import { plain } from '../domain/text.ts';
 import { SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../workflows/messages.ts';
@@ -16,7 +17,6 @@ import { listPage } from './list-page.ts';
 
 const PENDING = `WorkflowType = "${WORKFLOW_TYPE.deviceCommand}" AND ${SEARCH_ATTRIBUTE.approval.name} = "pending" AND ExecutionStatus = "Running"`;
 const LARGEST_PAGE = 200;
-const LONGEST_COMMENT = 500;
 
 export async function pendingApprovals(
   client: Client,

@@ -7,7 +7,12 @@ import {
   setHandler,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import { attemptInWords, FASTEST_HUMAN_ANSWER_MS, isThroughClient } from '../domain/approval/decision.ts';
+import {
+  attemptInWords,
+  FASTEST_HUMAN_ANSWER_MS,
+  isThroughClient,
+  LONGEST_COMMENT,
+} from '../domain/approval/decision.ts';
 import { samePerson } from '../domain/approval/person.ts';
 import type { ApprovalAttempt, DecisionRecord, PendingApproval } from '../domain/command.ts';
 import { plain } from '../domain/text.ts';
@@ -20,7 +25,6 @@ const { checkSeal } = proxyActivities<Activities>({ startToCloseTimeout: '10 sec
 
 const BY_HAND = 'temporal-ui';
 const LONGEST_NAME = 64;
-const LONGEST_COMMENT = 500;
 /** Answers that were not valid; beyond these nobody is listening any more, and the history stays short. */
 const JUNK_ANSWERS_LIMIT = 25;
 /** Attempts that the view shows; the history keeps all. */

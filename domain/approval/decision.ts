@@ -59,3 +59,6 @@ export function attemptInWords({ how, latencyMs }: ApprovalAttempt): string {
       return `answered by the client after ${latencyMs} ms; perhaps no person saw it`;
   }
 }
+
+/** Of what a person says with their decision, in characters. */
+export const LONGEST_COMMENT = 500;
