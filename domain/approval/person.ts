@@ -5,3 +5,9 @@ export const samePerson = (a: string, b: string): boolean => spelled(a) === spel
 export const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 const spelled = (name: string): string => name.normalize('NFKC').replace(INVISIBLE, '').trim().toLowerCase();
+
+/**
+ * Whom an issuer of sign-ins means, in one word: owner of commands, and who decided. An issuer's URL has no fragment, so
+ * no two of them give one word. Case counts.
+ */
+export const subjectAt = (issuer: string, subject: string): string => `${issuer}#${subject}`;
