@@ -14,6 +14,7 @@ import {
 import { Hono } from 'hono';
 import { type Commands, EngineUnreachable } from '../commands/commands.ts';
 import { legacySessions } from './legacy-sessions.ts';
+import { whenListChanges } from './list-changes.ts';
 import { listeningOverHttp } from './listen-http.ts';
 import { type McpParts, mcpService } from './server.ts';
 import type { McpService } from './service.ts';
@@ -40,16 +41,23 @@ export type HttpParts = McpParts & HttpOptions;
 export interface HttpApp {
   /** Host and Origin are checked for every route, also for those added later. */
   readonly app: Hono;
-  /** Tells those who have subscribed that a list has changed. */
+  /** Tells those who have subscribed that a list has changed; of resources, sessions of older clients too. */
   readonly notify: ServerNotifier;
   /** Ends open streams and sessions. Commands go on. */
   close(): Promise<void>;
 }
 
+export interface ReadbackApp extends HttpApp {
+  /** To be called when another catalogue has come into force: tells those who have subscribed, if their list has changed. */
+  catalogueChanged(): void;
+}
+
 /** Readback's own. */
-export function createHttpApp(parts: HttpParts): HttpApp {
+export function createHttpApp(parts: HttpParts): ReadbackApp {
   const isReachable = () => temporalAnswers(parts.commands);
-  return createMcpApp(mcpService(parts), { isReachable, ...parts });
+  const service = mcpService(parts);
+  const app = createMcpApp(service, { isReachable, ...parts });
+  return { ...app, catalogueChanged: whenListChanges(service.resources, app.notify.resourcesChanged) };
 }
 
 /** No command has this id; that there is none, only Temporal can tell. */
@@ -127,7 +135,13 @@ export function createMcpApp(service: McpService, options: HttpOptions = {}): Ht
 
   return {
     app,
-    notify: modern.notify,
+    notify: {
+      ...modern.notify,
+      resourcesChanged() {
+        modern.notify.resourcesChanged();
+        legacy.resourcesChanged();
+      },
+    },
     async close() {
       subscriptions.close();
       await Promise.all([modern.close(), legacy.close()]);

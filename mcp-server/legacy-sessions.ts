@@ -1,9 +1,15 @@
 /** Sessions of clients that speak 2025-11-25 or older: those need one connection that lasts over many requests. */
 import { randomUUID } from 'node:crypto';
-import { isInitializeRequest, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import {
+  isInitializeRequest,
+  type McpServer,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import { tellResourcesChanged } from './list-changes.ts';
 import type { McpServerForEra } from './service.ts';
 
 interface Session {
+  readonly server: McpServer;
   readonly transport: WebStandardStreamableHTTPServerTransport;
   lastUsedAt: number;
 }
@@ -23,9 +29,10 @@ export function legacySessions(factory: McpServerForEra, onError: (error: Error)
       onsessioninitialized: (id) => void sessions.set(id, session),
       onsessionclosed: (id) => void sessions.delete(id),
     });
-    const session: Session = { transport, lastUsedAt: Date.now() };
+    const server = factory({ era: 'legacy', requestInfo: request });
+    const session: Session = { server, transport, lastUsedAt: Date.now() };
     transport.onerror = onError;
-    await factory({ era: 'legacy', requestInfo: request }).connect(transport);
+    await server.connect(transport);
     return session;
   }
 
@@ -61,6 +68,10 @@ export function legacySessions(factory: McpServerForEra, onError: (error: Error)
       const session = known ?? (await open(request));
       session.lastUsedAt = Date.now();
       return session.transport.handleRequest(request, { parsedBody });
+    },
+    /** Reaches those that hold a stream open for it. */
+    resourcesChanged(): void {
+      for (const { server } of sessions.values()) tellResourcesChanged(server, onError);
     },
     async close(): Promise<void> {
       await Promise.all([...sessions].map(([id, session]) => end(id, session)));

@@ -1,9 +1,10 @@
-/** One MCP server instance: five tools, and the Tasks extension where the protocol has it. */
+/** One MCP server instance: five tools, devices and commands as resources, and the Tasks extension where the protocol has it. */
 import { readFileSync } from 'node:fs';
 import { McpServer, type ServerContext } from '@modelcontextprotocol/server';
 import type { Commands } from '../commands/commands.ts';
 import { commandTasks } from './command-tasks.ts';
 import type { McpOptions } from './options.ts';
+import { readbackResources } from './readback-resources.ts';
 import { requestStates } from './request-state.ts';
 import {
   type ConnectionFacts,
@@ -12,6 +13,7 @@ import {
   requesterOfContext,
   TASKS_EXTENSION,
 } from './requester.ts';
+import { type ResourceStore, serveResources } from './resources.ts';
 import { servedTool } from './served-tool.ts';
 import type { McpService } from './service.ts';
 import { shownQuestions } from './shown-questions.ts';
@@ -43,9 +45,15 @@ const INSTRUCTIONS =
 
 /** The tool list and the description of the server are the same for everybody and change only with a new version. */
 const CACHE_FOR_MS = 3_600_000;
+/** Commands come and go. */
+const LISTED_FOR_MS = 5_000;
 
-/** The five tools and every command as a task, for any transport. */
-export function mcpService({ commands, options, onError }: McpParts): McpService {
+export interface ReadbackService extends McpService {
+  readonly resources: ResourceStore;
+}
+
+/** The five tools, every command as a task, and what can be read as resources, for any transport. */
+export function mcpService({ commands, options, onError }: McpParts): ReadbackService {
   const shown = shownQuestions();
   const tools = [
     listDevices(commands),
@@ -55,6 +63,7 @@ export function mcpService({ commands, options, onError }: McpParts): McpService
     cancelCommand(commands, options),
   ];
   const store = commandTasks(commands, options, shown);
+  const resources = readbackResources(commands, options);
   const states = options.stateKey === null ? null : requestStates(options.stateKey);
 
   const serverFor: McpService['serverFor'] = ({ era }) => {
@@ -63,11 +72,16 @@ export function mcpService({ commands, options, onError }: McpParts): McpService
       instructions: INSTRUCTIONS,
       capabilities: {
         tools: { listChanged: false },
+        resources: { listChanged: true },
+        completions: {},
         ...(modern && { extensions: { [TASKS_EXTENSION]: {} } }),
       },
       cacheHints: {
         'tools/list': { ttlMs: CACHE_FOR_MS, cacheScope: 'public' },
         'server/discover': { ttlMs: CACHE_FOR_MS, cacheScope: 'public' },
+        'resources/templates/list': { ttlMs: CACHE_FOR_MS, cacheScope: 'public' },
+        // It holds the caller's own commands.
+        'resources/list': { ttlMs: LISTED_FOR_MS, cacheScope: 'private' },
       },
     });
     const requester = (ctx: ServerContext): Requester =>
@@ -79,6 +93,7 @@ export function mcpService({ commands, options, onError }: McpParts): McpService
       ),
       onError,
     );
+    serveResources(server, { store: resources, requesterOf: requester, onError });
     if (modern) serveTasks(server, { store, requesterOf: requester, onError });
     return withoutEmptyContent(server);
   };
@@ -86,6 +101,7 @@ export function mcpService({ commands, options, onError }: McpParts): McpService
     serverInfo: SERVER_INFO,
     serverFor,
     tasks: store,
+    resources,
     requesterOf: (facts) => requesterOf(facts, null, options),
     onError,
   };

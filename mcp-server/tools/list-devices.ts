@@ -1,8 +1,8 @@
-import { Buffer } from 'node:buffer';
 import type { Commands, DeviceSummary } from '../../commands/commands.ts';
 import { InputError } from '../../commands/commands.ts';
 import { plain } from '../../domain/text.ts';
 import { plainResult } from '../command-result.ts';
+import { pageOfDevices, shownDevice } from '../device-content.ts';
 import { looseInteger, parseArguments, shortText, type Tool } from './tool.ts';
 
 const DEFAULT_LIMIT = 20;
@@ -36,14 +36,16 @@ export function listDevices(commands: Commands): Tool {
     async call(args) {
       const { query, limit = DEFAULT_LIMIT, cursor } = parseArguments(ARGUMENTS, args, '');
       const found = commands.devices(query);
-      const from = cursor === undefined ? 0 : offsetIn(cursor);
-      const page = found.slice(from, from + limit);
-      const until = from + page.length;
-      const nextCursor = until < found.length ? cursorOf(until) : undefined;
-      return plainResult(messageOf(page, found.length, query, nextCursor), {
-        devices: page.map(shown),
+      const page = pageOfDevices(found, limit, cursor);
+      if (page === null)
+        throw new InputError(
+          'cursor is not one that list_devices gave. Call it without cursor for the first page.',
+        );
+      const { devices, ...next } = page;
+      return plainResult(messageOf(devices, found.length, query, page.nextCursor), {
+        devices: devices.map(shownDevice),
         total: found.length,
-        ...(nextCursor !== undefined && { nextCursor }),
+        ...next,
       });
     },
   };
@@ -60,35 +62,11 @@ function messageOf(
       ? 'The catalogue has no devices.'
       : `No device matches ${JSON.stringify(plain(query, 64))}. list_devices without query shows all.`;
   const lines = page.map((device) => {
-    const { name, area, hint, fields } = shown(device);
+    const { name, area, hint, fields } = shownDevice(device);
     const where = area === null ? '' : ` in "${area}"`;
     const allowed = Object.entries(fields).map(([field, range]) => `${field} (${range})`);
     return `- ${device.device}: "${name}"${where}: ${allowed.join(', ')}${hint === null ? '' : `. Note: "${hint}"`}`;
   });
   const more = nextCursor === undefined ? [] : [`More: list_devices(cursor="${nextCursor}")`];
   return [`${page.length} of ${total} devices:`, ...lines, ...more].join('\n');
-}
-
-/** Names, hints and tags are other people's text: data for the agent, made harmless. */
-function shown(device: DeviceSummary) {
-  return {
-    device: device.device,
-    name: plain(device.name, 64),
-    area: device.area === null ? null : plain(device.area, 64),
-    aliases: device.aliases.map((alias) => plain(alias, 64)),
-    tags: device.tags.map((tag) => plain(tag, 64)),
-    hint: device.hint === null ? null : plain(device.hint, 200),
-    fields: device.fields,
-  };
-}
-
-const cursorOf = (offset: number): string => Buffer.from(`devices:${offset}`).toString('base64url');
-
-function offsetIn(cursor: string): number {
-  const match = /^devices:(\d{1,9})$/.exec(Buffer.from(cursor, 'base64url').toString());
-  if (match === null)
-    throw new InputError(
-      'cursor is not one that list_devices gave. Call it without cursor for the first page.',
-    );
-  return Number(match[1]);
 }

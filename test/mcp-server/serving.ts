@@ -84,6 +84,7 @@ export interface Serving {
   readonly port: number;
   /** What the server reported to its log. */
   readonly errors: readonly Error[];
+  readonly catalogueChanged: () => void;
   close(): Promise<void>;
 }
 
@@ -104,7 +105,7 @@ export async function openHouse(): Promise<House> {
       });
       const { url, port, close } = await serveHttp(app, { host: '127.0.0.1', port: 0 });
       closing.push(close);
-      return { url, port, errors, close };
+      return { url, port, errors, close, catalogueChanged: app.catalogueChanged };
     },
     async sends(device) {
       const { sends, dropped } = (await harness.admin('GET', `/devices/${device}`)).counters;

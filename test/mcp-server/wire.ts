@@ -37,7 +37,7 @@ export async function ask(
   params: Readonly<Record<string, any>>,
   options: WireOptions = {},
 ): Promise<WireAnswer> {
-  const name = params['name'] ?? params['taskId'];
+  const name = params['name'] ?? params['taskId'] ?? params['uri'];
   const response = await fetch(`${url}/mcp`, {
     method: 'POST',
     headers: {
