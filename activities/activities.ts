@@ -3,7 +3,7 @@ import type { Activities } from '../workflows/activity-types.ts';
 import { checkSeal } from './check-seal.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { lookAgain } from './look.ts';
-import { readState, rehearse } from './read-state.ts';
+import { probe, readState, rehearse } from './read-state.ts';
 import { ring } from './ring.ts';
 import { send } from './send.ts';
 import { settle } from './settle.ts';
@@ -19,6 +19,7 @@ export function createActivities(dependencies: ActivityDependencies): Activities
     settle: (input) => settle(dependencies, input),
     checkSeal: async (input) => checkSeal(dependencies, input),
     readState: (input) => readState(dependencies, input),
+    probe: (input) => probe(dependencies, input),
     rehearse: (input) => rehearse(dependencies, input),
     ring: (input) => ring(dependencies, input),
   };

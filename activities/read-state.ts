@@ -1,6 +1,7 @@
-/** What only looks: a device's present state, and a command's dry run. */
+/** What only looks: a device's present state, what of its entry really reads back, and a command's dry run. */
 import { ApplicationFailure } from '@temporalio/common';
 import { shownValue } from '../domain/device-scale.ts';
+import { type Probe, probeRead } from '../domain/probe.ts';
 import { renderSend } from '../domain/rendering.ts';
 import {
   type Activities,
@@ -19,11 +20,20 @@ type Input = Parameters<Activities['readState']>[0];
 
 export async function readState(
   dependencies: ActivityDependencies,
-  { device: id, withReplies }: Input,
+  { device: id }: Input,
 ): Promise<DeviceState> {
   const device = deviceOf(dependencies, id);
   if (device === undefined) throw mismatch(id);
-  return stateOf(await baseline(dependencies, device, null), withReplies);
+  return stateOf(await baseline(dependencies, device, null));
+}
+
+/** Done here, since the whole reply may be large, and only the adapter's definition says what was looked for in it. */
+export async function probe(dependencies: ActivityDependencies, { device: id }: Input): Promise<Probe> {
+  const device = deviceOf(dependencies, id);
+  if (device === undefined) throw mismatch(id);
+  const read = await baseline(dependencies, device, null);
+  const limits = dependencies.catalogue().connections[device.connection]?.limits ?? [];
+  return await probeRead(read.device, limits, read);
 }
 
 /** Everything a command would do now, but the sending. */
@@ -37,7 +47,7 @@ export async function rehearse(
   const look = await lookAt(dependencies, request, read);
   const requirement = await requirementFor(dependencies, device, request, read.sample.fields);
   const baseUrl = dependencies.catalogue().connections[device.connection]?.baseUrl ?? '';
-  const rehearsed = { state: stateOf(read, false), look, requirement };
+  const rehearsed = { state: stateOf(read), look, requirement };
   const requests = [];
   for (const plan of look.steps) {
     const step = device.send[plan.index];
@@ -54,7 +64,7 @@ export async function rehearse(
   return { ...rehearsed, requests };
 }
 
-function stateOf({ sample, device, replies }: ReadResult, withReplies: boolean): DeviceState {
+function stateOf({ sample, device }: ReadResult): DeviceState {
   const { at, deviceAt, moving, faults, trouble } = sample;
   const readings = Object.fromEntries(
     Object.entries(sample.fields).map(([name, reading]) => [
@@ -64,7 +74,7 @@ function stateOf({ sample, device, replies }: ReadResult, withReplies: boolean):
         : reading,
     ]),
   );
-  return { at, deviceAt, readings, moving, faults, trouble, replies: withReplies ? replies : null };
+  return { at, deviceAt, readings, moving, faults, trouble };
 }
 
 const mismatch = (device: string): ApplicationFailure =>

@@ -1,6 +1,7 @@
-/** `readback devices`: what can be commanded, and what it reads now. */
+/** `readback devices`: what can be commanded, what it reads now, and whether its entry is right. */
 import type { Command } from 'commander';
 import type { DeviceState, DeviceSummary } from '../commands/commands.ts';
+import { addProbe } from './devices-probe.ts';
 import { EXIT } from './failure.ts';
 import { addEngineFlags, type EngineFlags } from './flags.ts';
 import { type OpenCommands, withCommands } from './open-commands.ts';
@@ -23,6 +24,7 @@ export function addDevices(program: Command): void {
     .action(withCommands<[string], EngineFlags>(read));
   addEngineFlags(listing);
   addEngineFlags(reading);
+  addProbe(devices);
 }
 
 async function list(
@@ -41,7 +43,7 @@ async function list(
 
 async function read({ commands }: OpenCommands, flags: EngineFlags, device: string): Promise<void> {
   const state = await commands.readState(device);
-  if (flags.json) process.stdout.write(`${JSON.stringify({ ...state, raw: undefined })}\n`);
+  if (flags.json) process.stdout.write(`${JSON.stringify(state)}\n`);
   else process.stdout.write(`${stateText(state)}\n`);
   if (state.trouble !== null) process.exitCode = EXIT.endedBadly;
 }
@@ -68,4 +70,5 @@ const HELP = `
 Examples:
   $ readback devices list bedroom
   $ readback devices read bedroom-ac --json
+  $ readback devices probe bedroom-ac
 `;

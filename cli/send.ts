@@ -1,6 +1,7 @@
 /** `readback send`: one command, and what the device really did. */
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { DryRun, Submission } from '../commands/commands.ts';
+import { type Assignments, addAssignment } from './assignments.ts';
 import { EXIT } from './failure.ts';
 import { addEngineFlags, type EngineFlags, flag } from './flags.ts';
 import { cliCaller, type OpenCommands, VIEWER, withCommands } from './open-commands.ts';
@@ -77,22 +78,9 @@ async function send(
 /** So long is waited for the gate: whoever sends wants to know at once that somebody has to approve it. */
 const GATE_DECIDES_WITHIN_MS = 1500;
 
-type Assignments = Readonly<Record<string, string>>;
-
-/** `temperature=26` added to those before it. The catalogue knows of what type each value is. */
-function addAssignment(text: string, before: Assignments | undefined): Assignments {
-  const at = text.indexOf('=');
-  const field = text.slice(0, at).trim();
-  if (at < 0 || field === '') {
-    throw new InvalidArgumentError('It should look like field=value, e.g. temperature=26. Nothing was sent.');
-  }
-  if (before && field in before) throw new InvalidArgumentError(`${field} is given twice. Nothing was sent.`);
-  return { ...before, [field]: text.slice(at + 1).trim() };
-}
-
 function printDryRun(dryRun: DryRun, json: boolean): void {
   if (json) {
-    process.stdout.write(`${JSON.stringify({ ...dryRun, state: { ...dryRun.state, raw: undefined } })}\n`);
+    process.stdout.write(`${JSON.stringify(dryRun)}\n`);
     return;
   }
   const { state } = dryRun;

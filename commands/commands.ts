@@ -2,9 +2,11 @@
 import type { SaidAboutApproval } from '../domain/approval/decision.ts';
 import type { ApprovalBy, FieldDefinition } from '../domain/catalogue/definition.ts';
 import type { Caller, CommandView, Phase } from '../domain/command.ts';
-import type { DeviceReply, FaultState, SendResult } from '../domain/exchange.ts';
+import type { FaultState, SendResult } from '../domain/exchange.ts';
 import type { Outcome, SampleRun } from '../domain/outcome.ts';
+import type { Probe } from '../domain/probe.ts';
 import type { Desired, Json, Reading, Value } from '../domain/values.ts';
+import type { TraceCarrier } from '../tracing/trace-context.ts';
 
 export interface Submission {
   /** Device id, name or alias, as the caller wrote it. */
@@ -41,6 +43,8 @@ export interface CommandSnapshot {
   readonly ttlMs: number | null;
   /** Only for `failed`: what broke in Readback itself, in words. */
   readonly failure: string | null;
+  /** The trace of the request that started it; absent: none. */
+  readonly trace?: TraceCarrier;
 }
 
 export interface LiveReading {
@@ -100,8 +104,6 @@ export interface DeviceState {
   readonly moving: boolean;
   readonly faults: Readonly<Record<string, FaultState>>;
   readonly trouble: string | null;
-  /** The raw replies, for `devices probe`. */
-  readonly raw: Readonly<Record<string, DeviceReply>> | null;
 }
 
 export interface DryRun {
@@ -143,9 +145,11 @@ export interface PendingApprovals {
 
 export interface Decision {
   readonly decision: 'approved' | 'declined';
-  /** The human subject that decides. */
+  /** The person who decides, as everybody is told. */
   readonly by: string;
-  readonly via: 'console' | 'cli' | 'form' | 'mrtr';
+  /** Who that is to the issuer of sign-ins; absent: they did not sign in there. */
+  readonly subject?: string;
+  readonly via: 'console' | 'cli';
   /** A decline needs one, at most 500 characters. */
   readonly comment: string | null;
 }
@@ -214,17 +218,20 @@ export interface Commands {
     commandId: string,
     viewer: Viewer,
     answers: Readonly<Record<string, unknown>>,
-    way: { readonly via: 'form' | 'mrtr'; readonly askedAt: number | null },
+    way: { readonly via: 'form' | 'mrtr' | 'url'; readonly askedAt: number | null },
   ): Promise<Answered>;
   /** Commands that wait for a person, in pages; within a page those that expire first come first. */
   pendingApprovals(options: { limit: number; cursor?: string | undefined }): Promise<PendingApprovals>;
   /**
-   * A person's decision, whoever has authenticated them. Throws `InputError` where they may not decide it (the requester
-   * of an operator's rule) or a decline lacks its reason.
+   * A person's decision, whoever has authenticated them. `as`: an approver, or the owner, who decides nothing but their
+   * own approvals by the requester; all others are unknown. Throws `InputError` where they may not decide it (the
+   * requester of an operator's rule) or a decline lacks its reason.
    */
-  decide(commandId: string, decision: Decision): Promise<Decided>;
+  decide(commandId: string, decision: Decision, as?: Viewer): Promise<Decided>;
   /** One read by a worker. Throws `InputError` for an unknown device. */
-  readState(device: string, options?: { withReplies?: boolean }): Promise<DeviceState>;
+  readState(device: string): Promise<DeviceState>;
+  /** As `readState`, looking at what of the device's catalogue entry its reply bears out. */
+  probe(device: string): Promise<Probe>;
   dryRun(submission: Submission): Promise<DryRun>;
   /** Every device of the catalogue that matches, in the catalogue's order. */
   devices(query?: string): readonly DeviceSummary[];

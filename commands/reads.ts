@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Client, WorkflowFailedError } from '@temporalio/client';
 import type { Catalogue, DeviceDefinition } from '../domain/catalogue/definition.ts';
+import type { Probe } from '../domain/probe.ts';
 import { longestReadMs } from '../domain/time-needed.ts';
 import type {
   DeviceState as RawState,
@@ -14,16 +15,18 @@ import { type DeviceState, type DryRun, EngineUnreachable, InputError, type Subm
 import { demand } from './engine.ts';
 import { accept, deviceNamed } from './submit.ts';
 
-export async function readState(
-  client: Client,
-  catalogue: Catalogue,
-  name: string,
-  withReplies: boolean,
-): Promise<DeviceState> {
+export async function readState(client: Client, catalogue: Catalogue, name: string): Promise<DeviceState> {
   const device = deviceNamed(catalogue, name);
-  const input: ReadInput = { device: device.id, withReplies, withinMs: withinMsOf(catalogue, device) };
+  const input: ReadInput = { device: device.id, withinMs: withinMsOf(catalogue, device) };
   const state = await execute<RawState>(client, WORKFLOW_TYPE.readDevice, input);
   return stateOf(device, state);
+}
+
+/** What of the device's entry one read of it bears out. */
+export async function probe(client: Client, catalogue: Catalogue, name: string): Promise<Probe> {
+  const device = deviceNamed(catalogue, name);
+  const input: ReadInput = { device: device.id, withinMs: withinMsOf(catalogue, device) };
+  return await execute<Probe>(client, WORKFLOW_TYPE.probeDevice, input);
 }
 
 /** Nothing is started but the looking. Throws `InputError` like a submission would. */
@@ -48,14 +51,14 @@ export async function dryRun(client: Client, catalogue: Catalogue, submission: S
   };
 }
 
-function stateOf(device: DeviceDefinition, { readings, replies, ...state }: RawState): DeviceState {
+function stateOf(device: DeviceDefinition, { readings, ...state }: RawState): DeviceState {
   const fields = Object.fromEntries(
     Object.entries(readings).map(([name, reading]) => [
       name,
       { ...reading, unit: device.fields[name]?.unit ?? null },
     ]),
   );
-  return { device: device.id, deviceName: device.name, ...state, fields, raw: replies };
+  return { device: device.id, deviceName: device.name, ...state, fields };
 }
 
 /** Longest that a worker needs for it; beyond that none is there. */

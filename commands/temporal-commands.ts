@@ -3,6 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { Catalogue } from '../domain/catalogue/definition.ts';
 import { describeField } from '../domain/devices.ts';
 import { nearest } from '../domain/nearest.ts';
+import { linkTo } from '../tracing/trace-context.ts';
 import { SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../workflows/messages.ts';
 import { answerQuestions } from './answer.ts';
 import { decide, pendingApprovals } from './approvals.ts';
@@ -18,11 +19,12 @@ import { ask, demand } from './engine.ts';
 import { changes, follow } from './follow.ts';
 import { createKnownCommands } from './known-commands.ts';
 import { quotedInQuery } from './query.ts';
-import { dryRun, readState } from './reads.ts';
+import { dryRun, probe, readState } from './reads.ts';
 import { retentionOf } from './set-up.ts';
 import { listedSnapshot, snapshotOf } from './snapshot.ts';
 import { createSubmitter } from './submit.ts';
 import { timelineOf } from './timeline.ts';
+import { tracedClient } from './traced-client.ts';
 
 export interface TemporalCommandsOptions {
   /** Temporal's frontend, `host:port`. */
@@ -53,7 +55,7 @@ export async function createTemporalCommands({
   sealKey,
 }: TemporalCommandsOptions): Promise<TemporalCommands> {
   const connection = await connect(address);
-  const client = new Client({ connection, namespace });
+  const client = new Client({ connection, namespace, interceptors: { workflow: [tracedClient] } });
   const retentionMs = once(() => demand(() => retentionOf(connection, namespace)));
 
   const get = async (commandId: string, viewer: Viewer): Promise<CommandSnapshot | undefined> => {
@@ -76,6 +78,8 @@ export async function createTemporalCommands({
     async cancel(commandId, viewer) {
       const snapshot = await get(commandId, viewer);
       if (snapshot === undefined) return false;
+      // Temporal's cancel carries no header.
+      linkTo(snapshot.trace);
       if (snapshot.status === 'running') await ask(() => client.workflow.getHandle(commandId).cancel());
       return true;
     },
@@ -97,6 +101,7 @@ export async function createTemporalCommands({
       const at = Date.now();
       const snapshot = await get(commandId, viewer);
       if (snapshot === undefined) return 'unknown';
+      linkTo(snapshot.trace);
       const decider = { by: snapshot.view.owner, at, ...way };
       return await answerQuestions(client, needKey(sealKey), snapshot, answers, decider);
     },
@@ -105,10 +110,10 @@ export async function createTemporalCommands({
       return await timelineOf(client, commandId);
     },
     pendingApprovals: async (options) => await pendingApprovals(client, await retentionMs(), options),
-    decide: async (commandId, decision) =>
-      await decide(client, needKey(sealKey), () => get(commandId, { kind: 'operator' }), decision),
-    readState: async (device, { withReplies = false } = {}) =>
-      await readState(client, catalogue(), device, withReplies),
+    decide: async (commandId, decision, as = { kind: 'operator' }) =>
+      await decide(client, needKey(sealKey), () => get(commandId, as), decision, as),
+    readState: async (device) => await readState(client, catalogue(), device),
+    probe: async (device) => await probe(client, catalogue(), device),
     dryRun: async (submission) => await dryRun(client, catalogue(), submission),
     devices: (query) => deviceSummaries(catalogue(), query),
     audit: async (options) => await auditExport(client, await retentionMs(), options),

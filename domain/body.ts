@@ -3,6 +3,7 @@
  * never filled with a guess: "brightness 50" must not switch a lamp off.
  */
 import { evaluate, expressionReferences } from './catalogue/expressions.ts';
+import { secretNamed } from './catalogue/secrets.ts';
 import type { Json } from './values.ts';
 
 export interface BodyScope {
@@ -12,7 +13,12 @@ export interface BodyScope {
   readonly carried: ReadonlySet<string>;
   /** Fields whose present value only helps to write the request (`uses`). */
   readonly helping: ReadonlySet<string>;
+  /** What `$secret.name` stands for, where the request is written to be sent at once. null: to be looked at, so it is hidden. */
+  readonly secrets: Readonly<Record<string, string>> | null;
 }
+
+/** What stands for a secret wherever one is not shown. */
+export const HIDDEN = '•••';
 
 export type RenderedBody =
   | { readonly kind: 'value'; readonly value: Json }
@@ -30,6 +36,8 @@ export async function renderBody(tree: Json, scope: BodyScope): Promise<Rendered
 }
 
 async function renderLeaf(source: string, scope: BodyScope): Promise<RenderedBody> {
+  const name = secretNamed(source);
+  if (name !== null) return secretLeaf(name, scope);
   const own = fieldsUsedBy(source).filter((name) => !scope.helping.has(name));
   const lacking = own.filter((name) => !scope.carried.has(name));
   if (lacking.length > 0 && lacking.length === own.length) return { kind: 'omitted' };
@@ -43,6 +51,15 @@ async function renderLeaf(source: string, scope: BodyScope): Promise<RenderedBod
   const result = await evaluate(source, { input: null, bindings: scope.bindings });
   if (result.kind === 'value') return result;
   return { kind: 'problem', why: `${source} in the request's body has no value` };
+}
+
+/** Filled in beside the expressions: none of them ever sees a secret. */
+function secretLeaf(name: string, { secrets }: BodyScope): RenderedBody {
+  if (secrets === null) return { kind: 'value', value: HIDDEN };
+  const secret = Object.hasOwn(secrets, name) ? secrets[name] : undefined;
+  return secret === undefined
+    ? { kind: 'problem', why: `the connection has no secret "${name}"` }
+    : { kind: 'value', value: secret };
 }
 
 async function renderMap(tree: { readonly [key: string]: Json }, scope: BodyScope): Promise<RenderedBody> {

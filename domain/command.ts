@@ -59,8 +59,8 @@ export interface PendingApproval {
 
 /** An answer of the asking client that decided nothing: the approval stayed open. */
 export interface ApprovalAttempt {
-  /** `tooFast`: a no that no person can have given so soon after the question. */
-  readonly how: 'dismissed' | 'mistyped' | 'tooFast';
+  /** `tooFast`: a no that no person can have given so soon after the question. `opened`: the page on which to decide. */
+  readonly how: 'dismissed' | 'mistyped' | 'opened' | 'tooFast';
   readonly via: string;
   readonly at: number;
   /** From the question to the answer. */
@@ -70,7 +70,9 @@ export interface ApprovalAttempt {
 export interface DecisionRecord {
   readonly decision: 'approved' | 'declined';
   readonly by: string;
-  /** Which way it came: `form`, `mrtr`, `console`, `cli`, `temporal-ui`. */
+  /** Who that is to the issuer of sign-ins; absent: they did not sign in there. */
+  readonly subject?: string;
+  /** Which way it came: `form`, `mrtr`, `url`, `console`, `cli`, `temporal-ui`. */
   readonly via: string;
   /** false: decided by hand in the Temporal UI, so nobody was authenticated. */
   readonly authenticated: boolean;

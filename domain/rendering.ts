@@ -24,6 +24,7 @@ interface Scope extends BodyScope {
 /**
  * One send: `fields` of `desired` by one step. `current` completes whole-state requests (`fill`) and gives `uses`.
  * `body` is the request's body as a tree, for people to look at before it is sent; null: none.
+ * `secrets`: given by the adapter that sends it, and by nobody else; without them a secret in the body is hidden.
  */
 export async function renderSend(
   device: DeviceDefinition,
@@ -31,6 +32,7 @@ export async function renderSend(
   fields: readonly string[],
   desired: Desired,
   current: Readings,
+  secrets: BodyScope['secrets'] = null,
 ): Promise<Rendered<{ readonly request: DeviceRequest; readonly body: Json }>> {
   const carried = carriedValues(device, step, fields, desired, current);
   if (!carried.ok) return carried;
@@ -44,6 +46,7 @@ export async function renderSend(
     bindings: { ...device.params, wire, desired },
     carried: new Set(Object.keys(carried.values)),
     helping: new Set(Object.keys(helping.values)),
+    secrets,
   };
   return renderRequest(step.request, scope, defaultBody(step.request, scope));
 }
@@ -69,7 +72,7 @@ export async function renderTemplate(
   kept: Kept,
 ): Promise<Rendered<{ readonly request: DeviceRequest; readonly body: Json }>> {
   const bindings = { ...device.params, kept };
-  const scope: Scope = { device, kept, wire: {}, bindings, carried: new Set(), helping: new Set() };
+  const scope: Scope = { device, kept, wire: {}, bindings, carried: new Set(), helping: new Set(), secrets: null };
   return renderRequest(template, scope, null);
 }
 

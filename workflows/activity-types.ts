@@ -1,8 +1,9 @@
 /** What workflows ask of the world, and what it answers: the activities, by type. They are carried out in `activities/`. */
 import type { ApprovalBy, SendStep, SettlePolicy, WakePolicy } from '../domain/catalogue/definition.ts';
 import type { CommandRequest, CommandView } from '../domain/command.ts';
-import type { DeviceReply, FaultState, RawRead, SendResult } from '../domain/exchange.ts';
+import type { FaultState, RawRead, SendResult } from '../domain/exchange.ts';
 import type { SampleRun } from '../domain/outcome.ts';
+import type { Probe } from '../domain/probe.ts';
 import type { FieldVerdict, SettleStory } from '../domain/settle.ts';
 import type { Json, Reading, Value } from '../domain/values.ts';
 import type { Answer } from './messages.ts';
@@ -20,6 +21,7 @@ export interface Activities {
     readonly answer: Answer;
   }): Promise<boolean>;
   readState(input: Omit<ReadInput, 'withinMs'>): Promise<DeviceState>;
+  probe(input: Omit<ReadInput, 'withinMs'>): Promise<Probe>;
   rehearse(input: CommandInput): Promise<Rehearsal>;
   ring(input: RingInput): Promise<void>;
 }
@@ -168,7 +170,6 @@ export interface SettleHeartbeat {
 /** How long a look may take is known to those who ask for it: they wait so long, and no longer. */
 export interface ReadInput {
   readonly device: string;
-  readonly withReplies: boolean;
   readonly withinMs: number;
 }
 
@@ -184,7 +185,6 @@ export interface DeviceState {
   readonly moving: boolean;
   readonly faults: Readonly<Record<string, FaultState>>;
   readonly trouble: string | null;
-  readonly replies: Readonly<Record<string, DeviceReply>> | null;
 }
 
 /** A dry run: what a command would do now. */

@@ -155,6 +155,7 @@ async function weigh(
   gate.decision = {
     decision: said,
     by: answer.by,
+    ...(answer.subject === undefined ? {} : { subject: answer.subject }),
     via: answer.via,
     authenticated: answer.seal !== null,
     at: Date.now(),
@@ -178,7 +179,9 @@ async function isSealed(story: Story, gate: Gate, { digest }: Requirement, answe
 /** A rule for operators is never decided by the one who asks, nor through the asking client. */
 function mayDecide(story: Story, requirement: Requirement, answer: Answer): boolean {
   if (requirement.by === 'requester') return true;
-  return !samePerson(answer.by, story.request.caller.subject) && !isThroughClient(answer.via);
+  const { subject: asker } = story.request.caller;
+  const isAsker = [answer.by, answer.subject ?? answer.by].some((name) => samePerson(name, asker));
+  return !isAsker && !isThroughClient(answer.via);
 }
 
 /** What is asked now. null: nothing, or not what is answered; a client answers the question that it was shown last. */
@@ -231,9 +234,10 @@ function receipt(story: Story, gate: Gate, taken: boolean): AnswerReceipt {
 /** What was sealed is as its maker left it. What was written by hand may hold anything, and claim any origin and time. */
 function harmless(answer: Answer): Answer {
   if (answer.seal !== null) return answer;
+  const { subject: _, ...said } = answer;
   const comment = typeof answer.comment === 'string' ? plain(answer.comment, LONGEST_COMMENT) : null;
   return {
-    ...answer,
+    ...said,
     by: plain(answer.by, LONGEST_NAME),
     via: BY_HAND,
     comment: comment === '' ? null : comment,
@@ -249,15 +253,16 @@ function refuseNonsense(gate: Gate, answer: Answer): void {
 /** Cheap checks that need no activity, so that junk leaves no trace in the history. */
 function isNonsense(gate: Gate, answer: Answer): string | null {
   if (gate.junk >= JUNK_ANSWERS_LIMIT) return 'too many invalid answers: this approval only expires now';
-  const known = ['approved', 'declined', 'dismissed', 'mistyped'];
+  const known = ['approved', 'declined', 'dismissed', 'mistyped', 'opened'];
   const wellFormed =
     typeof answer?.key === 'string' &&
     known.includes(answer.decision) &&
     typeof answer.by === 'string' &&
+    ['string', 'undefined'].includes(typeof answer.subject) &&
     typeof answer.at === 'number' &&
     isSealOrNone(answer.seal);
   if (!wellFormed)
-    return 'an answer needs key, decision (approved, declined, dismissed or mistyped), by, via and at';
+    return 'an answer needs key, decision (approved, declined, dismissed, mistyped or opened), by, via and at';
   if (!/^approve-\d{1,3}$/.test(answer.key)) return `there is no question "${answer.key.slice(0, 40)}"`;
   if (gate.requirement === null || gate.isClosed) return 'nothing is waiting for an approval here';
   const { by, comment } = harmless(answer);

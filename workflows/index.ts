@@ -1,4 +1,4 @@
 /** Everything in the workflow bundle. */
 export { deviceCommand } from './device-command.ts';
 export { lane } from './lane.ts';
-export { readDevice, rehearseCommand } from './read-device.ts';
+export { probeDevice, readDevice, rehearseCommand } from './read-device.ts';

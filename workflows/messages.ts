@@ -17,6 +17,7 @@ export const WORKFLOW_TYPE = {
   deviceCommand: 'deviceCommand',
   lane: 'lane',
   readDevice: 'readDevice',
+  probeDevice: 'probeDevice',
   rehearseCommand: 'rehearseCommand',
 } as const;
 
@@ -24,8 +25,13 @@ const LANE_PREFIX = 'lane/';
 /** One lane a device; the device's id is the rest of the workflow ID. */
 export const laneWorkflowId = (device: string): string => `${LANE_PREFIX}${device}`;
 
-/** The one memo key: `upsertMemo` replaces a whole top-level key, so the view is one value. Holds a `CommandView`. */
+/** The one memo key that changes: `upsertMemo` replaces a whole top-level key, so the view is one value. Holds a `CommandView`. */
 export const MEMO_KEY = 'readback';
+
+/** Where a workflow's trace is: the context of its own span, as `tracing/` writes it. Beside the view, since it never changes. */
+export const TRACE_MEMO_KEY = 'trace';
+/** Header of starts, messages and activities; the name is that of Temporal's own interceptors. */
+export const TRACE_HEADER = '_tracer-data';
 
 /** Registered before any worker starts: an unknown one would fail the workflow task for ever. All of type Keyword. */
 export const SEARCH_ATTRIBUTE = {
@@ -55,6 +61,8 @@ export interface Answer {
   readonly key: string;
   readonly decision: SaidAboutApproval;
   readonly by: string;
+  /** Who that is to the issuer of sign-ins; absent: they did not sign in there. */
+  readonly subject?: string;
   readonly via: string;
   readonly comment: string | null;
   /** When the answer was received, epoch ms. */

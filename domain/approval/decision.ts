@@ -2,8 +2,8 @@
 
 import type { ApprovalAttempt } from '../command.ts';
 
-/** `dismissed` and `mistyped` decide nothing. */
-export type SaidAboutApproval = 'approved' | 'declined' | 'dismissed' | 'mistyped';
+/** `dismissed`, `mistyped` and `opened` (the page on which to decide) decide nothing. */
+export type SaidAboutApproval = 'approved' | 'declined' | 'dismissed' | 'mistyped' | 'opened';
 
 /** HMAC-SHA-256 over the decision, made by the part that authenticated the person. */
 export interface Seal {
@@ -19,6 +19,8 @@ export interface DecisionToSeal {
   readonly key: string;
   readonly decision: SaidAboutApproval;
   readonly by: string;
+  /** Who that is to the issuer of sign-ins (`subjectAt`); absent: they did not sign in there. */
+  readonly subject?: string;
   readonly via: string;
   readonly at: number;
   /** When the question was put to the asking client, as far as is known there. */
@@ -40,6 +42,7 @@ export function sealedText(decision: DecisionToSeal, nonce: string): string {
     decision.askedAt,
     decision.comment,
     nonce,
+    ...(decision.subject === undefined ? [] : [decision.subject]),
   ]);
 }
 
@@ -47,7 +50,7 @@ export function sealedText(decision: DecisionToSeal, nonce: string): string {
 export const FASTEST_HUMAN_ANSWER_MS = 1000;
 
 /** Ways that lead through the client that asked, where nobody can tell whether a person answers. */
-export const isThroughClient = (via: string): boolean => via === 'form' || via === 'mrtr';
+export const isThroughClient = (via: string): boolean => ['form', 'mrtr', 'url'].includes(via);
 
 export function attemptInWords({ how, latencyMs }: ApprovalAttempt): string {
   switch (how) {
@@ -55,6 +58,8 @@ export function attemptInWords({ how, latencyMs }: ApprovalAttempt): string {
       return 'the question was dismissed';
     case 'mistyped':
       return 'the answer was neither yes nor no';
+    case 'opened':
+      return 'the page to decide on was opened';
     case 'tooFast':
       return `answered by the client after ${latencyMs} ms; perhaps no person saw it`;
   }

@@ -1,6 +1,6 @@
 /** One connection: where it goes, how it signs in, and at what pace. */
-import type { Json } from '../values.ts';
-import type { Auth, Connection, ReplyRules } from './definition.ts';
+import { resolveAuth } from './auth.ts';
+import type { Auth, Connection, ReplyRules, TlsOptions } from './definition.ts';
 import { milliseconds } from './durations.ts';
 import type { Report } from './problems.ts';
 import type { RawConnection } from './schema.ts';
@@ -40,8 +40,9 @@ export function resolveConnection(
     kind,
     baseUrl: kind === 'mqtt' ? brokerUrl(raw, context, report) : baseUrl(raw, context, report),
     timeoutMs: milliseconds(raw.timeout ?? context.defaultTimeout),
-    auth: kind === 'mqtt' ? brokerAuth(raw, report) : resolveAuth(raw.auth),
-    tls: raw.tls ? { ca: raw.tls.ca ?? null, insecure: raw.tls.insecure ?? false } : null,
+    auth: kind === 'mqtt' ? brokerAuth(raw, context, report) : signIn(raw, context, report),
+    tls: tlsOf(raw.tls, report),
+    secrets: raw.secrets ?? {},
     limits: (raw.limits ?? []).map((limit) => ({
       requests: limit.requests,
       perMs: milliseconds(limit.per),
@@ -54,21 +55,22 @@ export function resolveConnection(
   };
 }
 
-function resolveAuth(raw: RawConnection['auth']): Auth {
-  if (raw?.bearer !== undefined) return { kind: 'bearer', token: raw.bearer };
-  if (raw?.basic !== undefined) return { kind: 'basic', ...raw.basic };
-  if (raw?.digest !== undefined) return { kind: 'digest', ...raw.digest };
-  if (raw?.header !== undefined) return { kind: 'header', values: raw.header };
-  if (raw?.query !== undefined) return { kind: 'query', values: raw.query };
-  for (const kind of ['sign', 'oauth', 'login'] as const) {
-    if (raw?.[kind] !== undefined) return { kind, options: raw[kind] as Json };
-  }
-  return { kind: 'none' };
+function tlsOf(tls: RawConnection['tls'], report: Report): TlsOptions | null {
+  if (tls === undefined) return null;
+  const { ca = null, cert = null, key = null, insecure = false } = tls;
+  if ((cert === null) !== (key === null))
+    report(['tls', cert === null ? 'cert' : 'key'], 'is missing: a certificate and its key belong together');
+  return { ca, cert, key, insecure };
+}
+
+function signIn(raw: RawConnection, context: ConnectionContext, report: Report): Auth {
+  return resolveAuth(raw.auth, (text, reportAuth) => tokenUrl(text, context, reportAuth), report);
 }
 
 /** A broker knows a user name and a password; and a certificate that nobody looks at would protect nothing. */
-function brokerAuth({ auth, url, tls }: RawConnection, report: Report): Auth {
-  const resolved = resolveAuth(auth);
+function brokerAuth(raw: RawConnection, context: ConnectionContext, report: Report): Auth {
+  const { url, tls } = raw;
+  const resolved = signIn(raw, context, report);
   if (resolved.kind !== 'none' && resolved.kind !== 'basic')
     report(['auth', resolved.kind], 'is not for brokers: use basic (username, password)');
   if (tls !== undefined && url?.startsWith('mqtt://') === true)
@@ -77,6 +79,21 @@ function brokerAuth({ auth, url, tls }: RawConnection, report: Report): Auth {
 }
 
 const SIMULATOR = /^simulator:(\/.*)?$/;
+
+/** Tokens and client secrets go there, so it has to be TLS, unless nothing leaves this machine. */
+function tokenUrl(text: string, { simulatorUrl, withoutSecrets }: ConnectionContext, report: Report): string {
+  const [simulated, path] = SIMULATOR.exec(text) ?? [];
+  const filled = simulated === undefined ? text : `${(simulatorUrl ?? '').replace(/\/+$/, '')}${path ?? ''}`;
+  // Without the simulator the base URL is what is wrong, and is told.
+  if (simulated !== undefined && (withoutSecrets || simulatorUrl === null)) return text;
+  const url = URL.canParse(filled) ? new URL(filled) : null;
+  const isHere = url !== null && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  if (url === null || !(url.protocol === 'https:' || (url.protocol === 'http:' && (isHere || simulated !== undefined))))
+    report(['tokenUrl'], 'is no address that begins with https:// (http:// only on this machine)');
+  else if (url.username !== '' || url.password !== '' || url.hash !== '')
+    report(['tokenUrl'], 'holds a user name, a password or "#": give clientId and clientSecret instead');
+  return filled;
+}
 
 function baseUrl(raw: RawConnection, context: ConnectionContext, report: Report): string {
   const { simulatorUrl, withoutSecrets } = context;

@@ -7,7 +7,7 @@ import jsonata from 'jsonata';
 import { plain } from '../text.ts';
 import type { Json } from '../values.ts';
 import { refusal } from './allowed-syntax.ts';
-import { type Node, presence, type References, references } from './syntax-tree.ts';
+import { lookups, type Node, presence, type References, references } from './syntax-tree.ts';
 
 export type Evaluated = { readonly kind: 'value'; readonly value: Json } | { readonly kind: 'absent' };
 
@@ -31,6 +31,7 @@ type Compiled =
       /** Is everything there that it looks at? Compiled when it is first asked: loading a catalogue never asks. */
       readonly present: () => jsonata.Expression | null;
       readonly references: References;
+      readonly lookups: () => readonly string[];
     }
   | { readonly ok: false; readonly problem: string };
 
@@ -45,6 +46,14 @@ export function expressionProblem(source: string): string | null {
 /** Which names of the input and which `$names` an allowed expression looks at. Throws ExpressionError if it isn't allowed. */
 export function expressionReferences(source: string): References {
   return usable(source).references;
+}
+
+/**
+ * The paths without one of which an expression is absent, each an expression of its own. Those of both branches of a
+ * conditional are among them. Throws ExpressionError if the expression isn't allowed.
+ */
+export function expressionLookups(source: string): readonly string[] {
+  return usable(source).lookups();
 }
 
 /**
@@ -98,7 +107,13 @@ function compileAfresh(source: string): Compiled {
     const tree = run.ast() as unknown as Node;
     const refused = refusal(tree);
     if (refused !== null) return { ok: false, problem: refused };
-    return { ok: true, run, present: once(() => presenceOf(tree)), references: references(tree) };
+    return {
+      ok: true,
+      run,
+      present: once(() => presenceOf(tree)),
+      references: references(tree),
+      lookups: once(() => lookups(tree)),
+    };
   } catch (error) {
     return { ok: false, problem: plain(reason(error), 200) };
   }

@@ -236,8 +236,9 @@ function mapOf<Content>(entries: readonly (readonly [string, Content])[]): Reado
 
 /** The same for the same file: neither secrets nor the simulator's port of the day count. */
 function catalogueDigest(content: Omit<Catalogue, 'digest'>, { connections: sources }: Sources): string {
-  const connections = Object.values(content.connections).map(({ auth, ...connection }) => ({
+  const connections = Object.values(content.connections).map(({ auth, secrets, ...connection }) => ({
     ...connection,
+    secrets: Object.keys(secrets),
     baseUrl: sources.get(connection.name)?.content.baseUrl ?? connection.baseUrl,
     auth: auth.kind,
   }));

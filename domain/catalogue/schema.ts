@@ -1,5 +1,6 @@
 /** The shape of a catalogue file. Its JSON Schema comes from here too, so that editors know it. */
 import { z } from 'zod';
+import { auth, secretText } from './auth-schema.ts';
 import { deliver, device, lane, profile, reply } from './device-schema.ts';
 import {
   deviceId,
@@ -13,40 +14,6 @@ import {
   settle,
   text,
 } from './shapes.ts';
-
-const secretText = z.string().min(1).describe('Write secrets as ${NAME} (environment) or ${file:PATH}.');
-const account = map({ username: secretText, password: secretText });
-
-const AUTH_KINDS = ['bearer', 'basic', 'digest', 'header', 'query', 'sign', 'oauth', 'login'] as const;
-const auth = map({
-  bearer: secretText.optional(),
-  basic: account.optional(),
-  digest: account.optional(),
-  header: z.record(z.string(), secretText).optional().describe('Headers that sign us in, by name.'),
-  query: z.record(z.string(), secretText).optional().describe('Query parameters that sign us in, by name.'),
-  sign: map({
-    preset: z.string().optional(),
-    token: secretText.optional(),
-    secret: secretText.optional(),
-    over: z.string().optional(),
-    encode: z.enum(['hex', 'base64']).optional(),
-    headers: z.record(z.string(), z.string()).optional(),
-  }).optional(),
-  oauth: map({
-    tokenUrl: z.string(),
-    clientId: secretText,
-    clientSecret: secretText.optional(),
-    refreshToken: secretText.optional(),
-    scope: z.string().optional(),
-  }).optional(),
-  login: z.record(z.string(), z.unknown()).optional(),
-}).superRefine((value, context) => {
-  const given = AUTH_KINDS.filter((kind) => value[kind] !== undefined);
-  if (given.length !== 1)
-    context.addIssue(
-      `give exactly one of ${AUTH_KINDS.join(', ')}; ${given.length === 0 ? 'none' : given.join(' and ')} is given`,
-    );
-});
 
 const limit = map({
   requests: z.int().min(1),
@@ -63,14 +30,25 @@ const limit = map({
   });
 });
 
+/** Shorter, it could be hidden in replies only by hiding half of them. */
+const SHORTEST_SECRET = 4;
+const secret = secretText.min(SHORTEST_SECRET, {
+  error: `give at least ${SHORTEST_SECRET} characters: a shorter one can't be kept out of what replies show`,
+});
+
 const connection = map({
   kind: z.enum(['http', 'home-assistant', 'mqtt']),
   baseUrl: z.string().optional().describe('Origin and base path. "simulator:" is the built-in simulator.'),
   url: z.string().optional().describe('For mqtt, e.g. mqtt://127.0.0.1:1883.'),
   timeout: duration.nullish().describe('How long one request may take. Default: 10s.'),
   auth: auth.optional(),
-  tls: map({ ca: z.string().optional(), insecure: z.boolean().optional() }).optional(),
-  secrets: z.record(identifier, secretText).optional(),
+  tls: map({
+    ca: z.string().optional().describe('PEM file of the authorities to trust.'),
+    cert: z.string().optional().describe('PEM file of the certificate that shows who we are.'),
+    key: z.string().optional().describe("PEM file of that certificate's key."),
+    insecure: z.boolean().optional().describe('Trust anybody.'),
+  }).optional(),
+  secrets: z.record(identifier, secret).optional().describe('For bodies, as =$secret.name.'),
   limits: z.array(limit).optional(),
   spacing: duration.optional().describe('Least pause between two requests.'),
   reply: reply.nullish(),

@@ -1,6 +1,7 @@
 /** What the expressions and paths of a device may refer to. */
 import { nearest } from '../nearest.ts';
 import { expressionProblem, expressionReferences } from './expressions.ts';
+import { secretNamed } from './secrets.ts';
 import { isMap } from './merge.ts';
 import { didYouMean, listed, type Path, type Report } from './problems.ts';
 
@@ -75,10 +76,17 @@ export function checkPlaceholders(text: string, scope: Scope, path: Path, report
     report(path, 'a brace is not closed, or not opened: write {name}');
 }
 
+const looksAtSecret = (source: string): boolean =>
+  expressionReferences(source).variables.some(({ name }) => name === 'secret');
+
 /** Checks the expressions in a body: its texts that begin with `=`. */
 export function checkBody(tree: unknown, scope: Scope, path: Path, report: Report): void {
   if (typeof tree === 'string') {
-    if (tree.startsWith('=')) checkExpression(tree.slice(1), scope, path, report);
+    if (!tree.startsWith('=')) return;
+    const source = tree.slice(1);
+    checkExpression(source, scope, path, report);
+    if (expressionProblem(source) === null && secretNamed(source) === null && looksAtSecret(source))
+      report(path, 'no expression sees a secret: $secret.name stands alone, and is filled in as it is');
   } else if (Array.isArray(tree)) {
     tree.forEach((item, index) => checkBody(item, scope, [...path, index], report));
   } else if (isMap(tree)) {

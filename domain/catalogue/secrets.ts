@@ -7,6 +7,10 @@ export interface SecretSources {
   readonly readFile: (path: string) => string | Promise<string>;
 }
 
+/** The secret that a text of a body is, without its `=`: `$secret.pin` → `pin`. null: it is an expression like any other. */
+export const secretNamed = (source: string): string | null =>
+  /^\s*\$secret\.([A-Za-z]\w*)\s*$/.exec(source)?.[1] ?? null;
+
 const REFERENCE = /\$\{([^{}]*)\}/g;
 
 /** The same tree with every reference filled in. Each one that can't be is reported by its name, never by a value. */
@@ -67,6 +71,13 @@ async function secret(
 
 const MAY_HOLD_SECRETS = ['auth', 'tls', 'secrets', 'baseUrl', 'url'];
 
+/** Of ways of signing in that hold more than secrets: where those stand. The rest is shown where it fails. */
+const SECRETS_OF_AUTH: Readonly<Record<string, readonly string[]>> = {
+  sign: ['secret', 'token', 'clientId'],
+  oauth: ['clientId', 'clientSecret', 'refreshToken'],
+  login: ['username', 'password'],
+};
+
 /**
  * Reports every `${…}` in a connection that could come out again: addresses are shown in dry runs and errors, and
  * expressions are quoted where they fail. Of an address, its host may come from outside, its path may not. True: it has one.
@@ -83,6 +94,12 @@ export function refuseSecretsThatShow(
   };
   const shown = Object.entries(connection).filter(([key]) => !MAY_HOLD_SECRETS.includes(key));
   refuseSecrets(Object.fromEntries(shown), path, refuse);
+  for (const [kind, keys] of Object.entries(SECRETS_OF_AUTH)) {
+    const auth = isMap(connection['auth']) ? connection['auth'][kind] : undefined;
+    if (!isMap(auth)) continue;
+    for (const [key, value] of Object.entries(auth))
+      if (!keys.includes(key)) refuseSecrets(value, [...path, 'auth', kind, key], refuse, keys);
+  }
   for (const key of ['baseUrl', 'url']) {
     const address = connection[key];
     const pathOfAddress = typeof address === 'string' ? address.replace(/^[a-z+]+:\/\/[^/]*/i, '') : '';
@@ -96,15 +113,22 @@ export function refuseSecretsThatShow(
 }
 
 /** Reports every `${…}` in a part of the file where none may stand. */
-export function refuseSecrets(tree: unknown, path: Path, report: Report): void {
+export function refuseSecrets(
+  tree: unknown,
+  path: Path,
+  report: Report,
+  insteadOf: readonly string[] | null = null,
+): void {
   if (typeof tree === 'string') {
     if (/\$\{[^}]*\}/.test(tree))
       report(
         path,
-        '${…} is filled in only inside "connections", in auth, secrets, tls and the host of an address: secrets stand nowhere else',
+        insteadOf === null
+          ? '${…} is filled in only inside "connections", in auth, secrets, tls and the host of an address: secrets stand nowhere else'
+          : `no secret may stand here, since it is shown where it fails: give it as ${insteadOf.join(' or ')}`,
       );
   } else if (Array.isArray(tree))
-    tree.forEach((item, index) => refuseSecrets(item, [...path, index], report));
+    tree.forEach((item, index) => refuseSecrets(item, [...path, index], report, insteadOf));
   else if (isMap(tree))
-    for (const [key, value] of Object.entries(tree)) refuseSecrets(value, [...path, key], report);
+    for (const [key, value] of Object.entries(tree)) refuseSecrets(value, [...path, key], report, insteadOf);
 }

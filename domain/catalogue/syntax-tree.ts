@@ -88,8 +88,7 @@ export function references(tree: Node): References {
  */
 export function presence(node: Node, relative = false): string | null {
   if (isCoalescing(node)) return relative ? null : exists(node);
-  if (node.type === 'binary' && node.value === 'in') return null;
-  if (node.type === 'function' && ['exists', 'count'].includes(String(node.procedure?.value))) return null;
+  if (asksAboutAbsence(node)) return null;
   if (node.type === 'condition' && !relative) return conditionalPresence(node);
   const inside = [
     ...filters(node).map((filter) => (filter.expr ? presence(filter.expr, true) : null)),
@@ -101,6 +100,19 @@ export function presence(node: Node, relative = false): string | null {
   ];
   return conjunction([...inside, isLookedUp(node, relative) ? exists(node) : null]);
 }
+
+/** The paths that `presence` demands, each written back as source; those of a branch that isn't taken as well. */
+export function lookups(node: Node, relative = false): readonly string[] {
+  if (isCoalescing(node) || asksAboutAbsence(node)) return [];
+  const inside = children(node).flatMap((child, index) =>
+    node.type === 'path' && (index > 0 || child.type === 'name') ? [] : lookups(child, relative),
+  );
+  return [...inside, ...(node.type !== 'variable' && isLookedUp(node, relative) ? [write(node)] : [])];
+}
+
+const asksAboutAbsence = (node: Node): boolean =>
+  (node.type === 'binary' && node.value === 'in') ||
+  (node.type === 'function' && ['exists', 'count'].includes(String(node.procedure?.value)));
 
 function isLookedUp(node: Node, relative: boolean): boolean {
   if (node.type === 'variable') return node.value !== '';

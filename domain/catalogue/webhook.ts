@@ -1,15 +1,12 @@
 /** `settings.webhook`: the connection that is rung when an approval waits. Its `baseUrl` is the whole address. */
-import type { Auth, Connection } from './definition.ts';
+import type { Auth, Connection, SignScheme } from './definition.ts';
 import { didYouMean, listed, type Report } from './problems.ts';
 
 const PRESET = 'standard-webhooks';
 
-/** The secret that the connection's requests are signed with, as the catalogue has it; null: it does not sign so. */
-export function webhookSecret(auth: Auth): string | null {
-  if (auth.kind !== 'sign' || typeof auth.options !== 'object' || auth.options === null) return null;
-  const { preset, secret } = auth.options as { readonly preset?: unknown; readonly secret?: unknown };
-  return preset === PRESET && typeof secret === 'string' ? secret : null;
-}
+/** The scheme that the connection's requests are signed by, where it is the one that webhooks have; else null. */
+export const webhookScheme = (auth: Auth): SignScheme | null =>
+  auth.kind === 'sign' && auth.preset === PRESET ? auth : null;
 
 export function checkWebhook(
   name: string | undefined,
@@ -28,7 +25,7 @@ export function checkWebhook(
     );
   } else if (connection.kind !== 'http') {
     report([], `the connection ${JSON.stringify(name)} is of kind ${connection.kind}: name one of kind http`);
-  } else if (webhookSecret(connection.auth) === null) {
+  } else if (webhookScheme(connection.auth) === null) {
     report(
       [],
       `the connection ${JSON.stringify(name)} has to sign, so that nobody else can ring: give it auth: { sign: { preset: ${PRESET}, secret: "\${NAME}" } }`,

@@ -41,6 +41,41 @@ describe('beside a running `up`, on the demo devices', { timeout: 240_000 }, () 
     assert.match(stdout, /temperature: \d+(\.\d)? °C/);
   });
 
+  it('`devices probe` shows what reads back, and with --measure how long that takes; the device is as before', async () => {
+    const { code, stdout } = await readback(['devices', 'probe', 'bedroom-ac'], beside);
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /temperature: reads back, \d/);
+    const before = await readback(['devices', 'read', 'desk-lamp', '--json'], beside);
+    const measured = await readback(
+      ['devices', 'probe', 'desk-lamp', '--measure', 'brightness=80', '--json'],
+      beside,
+    );
+    assert.equal(measured.code, 0, measured.stderr);
+    const { movements, suggested } = (
+      JSON.parse(measured.stdout) as {
+        measured: { movements: { field: string; to: number; arrivedMs: number }[]; suggested: object };
+      }
+    ).measured;
+    assert.deepEqual(
+      movements.map(({ field }) => field),
+      ['brightness', 'brightness'],
+    );
+    assert.ok(movements.every(({ arrivedMs }) => arrivedMs < 30_000));
+    assert.deepEqual(Object.keys(suggested), ['firstMs', 'everyMs', 'withinMs', 'stableMs', 'lagMs']);
+    const after = await readback(['devices', 'read', 'desk-lamp', '--json'], beside);
+    const fieldsIn = (text: string): unknown => (JSON.parse(text) as { fields: unknown }).fields;
+    assert.deepEqual(fieldsIn(after.stdout), fieldsIn(before.stdout));
+  });
+
+  it('`devices probe --measure` sends nothing where there is no reading to go back to', async () => {
+    const { code, stderr } = await readback(
+      ['devices', 'probe', 'living-room-tv', '--measure', 'power=on'],
+      beside,
+    );
+    assert.equal(code, 2);
+    assert.match(stderr, /power of living-room-tv can't be measured: .*Nothing was sent/);
+  });
+
   it('`send --dry-run` shows the exact request and sends nothing', async () => {
     const { code, stdout } = await readback(
       ['send', 'bedroom-ac', 'temperature=18.5', '--dry-run', '--json'],
