@@ -6,7 +6,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { exportJWK, generateKeyPair, importJWK, type JWK, type JWTPayload, SignJWT } from 'jose';
+import { exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose';
 import { type ClientMetadata, type Configuration, Provider } from 'oidc-provider';
 
 /** Client of the client credentials grant: an agent that acts for itself. Its tokens' subject is its id. */
@@ -31,7 +31,10 @@ export interface AuthorizationServer {
   /** An access token by the authorization code grant with PKCE, for the person `subject` with the client HOST. */
   personToken(subject: string, resource: string, scope: string): Promise<string>;
   /** A token that this server never gave out, but signed with its present key; `iss`, `iat` and `exp` are filled in. */
-  sign(claims: JWTPayload, header?: { readonly kid?: string; readonly typ?: string }): Promise<string>;
+  sign(
+    claims: Readonly<Record<string, unknown>>,
+    header?: { readonly kid?: string; readonly typ?: string },
+  ): Promise<string>;
   /** The public half of the present key. */
   publicKey(): JWK;
   /** A new key in place of the present one, which is no longer published. */
