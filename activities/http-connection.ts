@@ -5,8 +5,9 @@ import type { DeviceReply, DeviceRequest } from '../domain/exchange.ts';
 import { classifyReply } from '../domain/interpretation.ts';
 import { authorizationOf } from './authorization.ts';
 import { decodeReply } from './http-reply.ts';
-import { type HttpAnswer, type HttpRequest, requestOnce, type TlsTrust } from './http-request.ts';
+import type { HttpAnswer, HttpRequest, TlsTrust } from './http-request.ts';
 import { createPace } from './pacing.ts';
+import { tracedRequest } from './traced-request.ts';
 
 const MOST_REDIRECTS = 3;
 /** These are the transport's or the connection's own: a device's headers must not change where a request ends up. */
@@ -69,7 +70,7 @@ export function openHttpConnection(connection: Connection): HttpConnection {
     const mayFollow = options.purpose === 'read' && request.method === 'GET';
     let at = path;
     for (let hops = 0; ; hops++) {
-      const answer = await requestOnce(endpoint, sign(request, at), signal);
+      const answer = await tracedRequest(endpoint, sign(request, at), signal);
       const next = mayFollow && hops < MOST_REDIRECTS ? sameOriginRedirect(answer, base.origin, at) : null;
       if (next === null) return answer;
       at = next;

@@ -4,8 +4,9 @@ import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-wor
 import { optionalTsToDate } from '@temporalio/common/lib/time.js';
 import type { CommandView } from '../domain/command.ts';
 import { samplesOf } from '../domain/settle.ts';
+import type { TraceCarrier } from '../tracing/trace-context.ts';
 import { ACTIVITY, type SettleHeartbeat } from '../workflows/activity-types.ts';
-import { MEMO_KEY, WORKFLOW_TYPE } from '../workflows/messages.ts';
+import { MEMO_KEY, TRACE_MEMO_KEY, WORKFLOW_TYPE } from '../workflows/messages.ts';
 import type { CommandSnapshot, LiveReading, Viewer } from './commands.ts';
 
 /** A phase that should be over by now, and a little: then nobody is working on the command. */
@@ -51,6 +52,7 @@ export function listedSnapshot(
   const kept = info.memo?.[MEMO_KEY] as CommandView | undefined;
   if (info.type !== WORKFLOW_TYPE.deviceCommand || kept === undefined) return undefined;
   if (viewer.kind === 'owner' && kept.owner !== viewer.subject) return undefined;
+  const trace = info.memo?.[TRACE_MEMO_KEY] as TraceCarrier | undefined;
   const createdAt = info.startTime.getTime();
   const closedAt = info.closeTime?.getTime() ?? null;
   const status = statusOf(info);
@@ -67,6 +69,7 @@ export function listedSnapshot(
     live: status === 'running' ? now.live : null,
     ttlMs: closedAt === null ? null : closedAt - createdAt + retentionMs,
     failure: status === 'failed' ? failureText(info, kept) : null,
+    ...(trace !== undefined && { trace }),
   };
 }
 

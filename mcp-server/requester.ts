@@ -3,6 +3,7 @@
 import type { ServerContext } from '@modelcontextprotocol/server';
 import { CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';
 import { plain } from '../domain/text.ts';
+import { traceIdIn } from '../tracing/trace-context.ts';
 import { isJsonObject } from './json-object.ts';
 import type { McpOptions } from './options.ts';
 
@@ -61,7 +62,7 @@ export function requesterOf(
     client: shownName(client),
     transport: headers === null ? 'stdio' : 'http',
     unattended: options.unattended || headers?.get(APPROVAL_HEADER)?.trim().toLowerCase() === 'queue',
-    traceId: traceIdIn(memberOf(meta, 'traceparent')),
+    traceId: traceIdIn(meta),
     tasks:
       connection === null && isJsonObject(memberOf(memberOf(capabilities, 'extensions'), TASKS_EXTENSION)),
     legacy: connection !== null,
@@ -85,14 +86,6 @@ function elicitationIn(capabilities: unknown): Requester['elicitation'] {
   if (!isJsonObject(declared)) return { form: false, url: false };
   const url = isJsonObject(declared['url']);
   return { form: isJsonObject(declared['form']) || !url, url };
-}
-
-/** `00-<trace>-<span>-<flags>`; a trace of zeros is none. */
-function traceIdIn(traceparent: unknown): string | null {
-  if (typeof traceparent !== 'string') return null;
-  const [, traceId = null] =
-    /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/.exec(traceparent) ?? [];
-  return traceId;
 }
 
 function shownName(name: unknown): string | null {

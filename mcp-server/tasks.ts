@@ -14,6 +14,7 @@ import { protocolErrorOf } from './errors.ts';
 import { isJsonObject } from './json-object.ts';
 import { type Requester, TASKS_EXTENSION } from './requester.ts';
 import { answerable, detailedTask, isTerminal, type TaskSnapshot } from './task-snapshot.ts';
+import { tracedMethod } from './traced-method.ts';
 
 /** Where tasks live. `principal` is the owner; to anybody else a task doesn't exist. Rejects only when it can't be reached. */
 export interface TaskStore {
@@ -47,15 +48,20 @@ export function serveTasks(server: McpServer, parts: TasksParts): void {
     method: string,
     handle: (taskId: string, requester: Requester, ctx: ServerContext) => Promise<object>,
   ): void =>
-    server.server.setRequestHandler(method, ANY_PARAMS, async (params, ctx) => {
-      const requester = parts.requesterOf(ctx);
-      requireTasks(requester);
-      try {
-        return { ...(await handle(taskIdIn(params), requester, ctx)) };
-      } catch (error) {
-        throw protocolErrorOf(error, parts.onError);
-      }
-    });
+    server.server.setRequestHandler(
+      method,
+      ANY_PARAMS,
+      async (params, ctx) =>
+        await tracedMethod(ctx, method, null, async () => {
+          const requester = parts.requesterOf(ctx);
+          requireTasks(requester);
+          try {
+            return { ...(await handle(taskIdIn(params), requester, ctx)) };
+          } catch (error) {
+            throw protocolErrorOf(error, parts.onError);
+          }
+        }),
+    );
 
   serve('tasks/get', async (taskId, requester) => {
     const snapshot = await store.describe(taskId, requester.principal);

@@ -10,8 +10,10 @@ import {
   type ToolAnnotations,
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { markFailed } from '../tracing/trace-context.ts';
 import { protocolErrorOf } from './errors.ts';
 import type { CreateTaskResult } from './task-snapshot.ts';
+import { tracedMethod } from './traced-method.ts';
 
 export interface ServedTool {
   readonly name: string;
@@ -44,11 +46,15 @@ export function serveTools(
         ProtocolErrorCode.InvalidParams,
         `There is no tool of that name. Tools: ${tools.map(({ name }) => name).join(', ')}.`,
       );
-    try {
-      return { ...(await tool.call(params.arguments, ctx)) };
-    } catch (error) {
-      throw protocolErrorOf(error, onError);
-    }
+    return await tracedMethod(ctx, 'tools/call', tool.name, async (span) => {
+      try {
+        const result = await tool.call(params.arguments, ctx);
+        if ('isError' in result && result.isError === true) markFailed(span, 'tool_error');
+        return { ...result };
+      } catch (error) {
+        throw protocolErrorOf(error, onError);
+      }
+    });
   });
 }
 

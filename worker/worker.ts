@@ -13,6 +13,7 @@ import { createAdapters } from '../activities/adapters.ts';
 import { openWebhook } from '../activities/webhook.ts';
 import type { Catalogue } from '../domain/catalogue/definition.ts';
 import { RINGS_TASK_QUEUE, TASK_QUEUE, TURNS_TASK_QUEUE } from '../workflows/messages.ts';
+import { tracedActivities } from './traced-activities.ts';
 
 export interface WorkerOptions {
   /** Temporal's frontend, `host:port`. */
@@ -58,7 +59,12 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     webhook: openWebhook(catalogue()),
     consoleUrl,
   });
-  const shared = { connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE } as const;
+  const shared = {
+    connection,
+    namespace,
+    shutdownGraceTime: SHUTDOWN_GRACE,
+    interceptors: { activity: [tracedActivities] },
+  };
   const main = await Worker.create({
     ...shared,
     taskQueue: TASK_QUEUE,
@@ -99,6 +105,10 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
 
 /** Everything below `workflows/`, as one deterministic bundle. */
 export async function bundleWorkflows(logger?: Logger): Promise<WorkflowBundle> {
-  const workflowsPath = fileURLToPath(new URL('../workflows/index.ts', import.meta.url));
-  return await bundleWorkflowCode({ workflowsPath, ...(logger === undefined ? {} : { logger }) });
+  const fileOf = (name: string) => fileURLToPath(new URL(`../workflows/${name}`, import.meta.url));
+  return await bundleWorkflowCode({
+    workflowsPath: fileOf('index.ts'),
+    workflowInterceptorModules: [fileOf('trace-header.ts')],
+    ...(logger === undefined ? {} : { logger }),
+  });
 }

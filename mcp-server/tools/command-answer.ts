@@ -1,6 +1,7 @@
 /** What a call is answered with that started a command, joined one, or decided about one. */
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { CommandSnapshot, Commands, Submitted } from '../../commands/commands.ts';
+import { linkTo } from '../../tracing/trace-context.ts';
 import { openQuestion, wayToAsk } from '../approval-request.ts';
 import type { Asking, Reply } from '../asking.ts';
 import { viewerOf } from '../caller.ts';
@@ -35,6 +36,7 @@ export async function answerTo(
   if (submitted.kind === 'repeatRefused')
     return repeatRefused(present(await commands.get(commandId, viewerOf(requester))), options);
   const snapshot = present(await waitForCommand(commands, commandId, call, patience(call, options)));
+  if (submitted.kind === 'joined') linkTo(snapshot.trace);
   const asking = wayToAsk(requester, options) === 'call' ? askForApproval(snapshot) : null;
   return asking ?? answerNow(snapshot, parts, call, remarkOn(submitted));
 }
