@@ -78,7 +78,7 @@ export function inSteps(
   unit: TemperatureUnit,
   attributes: Json | undefined,
 ): DeviceDefinition {
-  const declared = memberOf(attributes, 'target_temp_step');
+  const declared = memberOf(attributes, 'target_temp_step') ?? memberOf(attributes, 'step');
   // Without a step of its own, an entity is shown in whole °F, or in tenths of a °C.
   const step = typeof declared === 'number' && declared > 0 ? declared : unit === '°F' ? 1 : 0.1;
   return withTemperatures(device, (field) => ({

@@ -3,9 +3,9 @@ import type { Connection, DeviceDefinition, SettlePolicy } from './definition.ts
 import { digestOf } from './digest.ts';
 import { milliseconds } from './durations.ts';
 import { resolveFields } from './fields.ts';
-import { HOME_ASSISTANT_DOMAINS, homeAssistantLayer, removedFields } from './home-assistant.ts';
+import { HOME_ASSISTANT_DOMAINS, homeAssistantLayer } from './home-assistant.ts';
 import { type Layer, type MergedDevice, mergeLayers } from './layers.ts';
-import { isMap } from './merge.ts';
+import { isMap, type RawMap } from './merge.ts';
 import { resolveParams } from './params.ts';
 import { didYouMean, listed, type Report } from './problems.ts';
 import { type ReadContext, readScope, resolveRead, resolveWake } from './reads.ts';
@@ -42,10 +42,7 @@ export function layersOf({ device, profiles, defaults, connections }: DevicePart
           {
             file: '',
             path: null,
-            content: homeAssistantLayer(
-              entity,
-              [...profiles, device].flatMap(({ content }) => removedFields(content)),
-            ),
+            content: homeAssistantLayer(entity, ...[...profiles].reverse().map(fieldsIn), fieldsIn(device)),
           },
         ]
       : [];
@@ -58,6 +55,8 @@ export function layersOf({ device, profiles, defaults, connections }: DevicePart
     ...(defaults === null ? own : rest),
   ];
 }
+
+const fieldsIn = ({ content }: Layer): RawMap => (isMap(content.fields) ? content.fields : {});
 
 /** The definition, as far as it can be had; what is wrong is reported. null: too little is known. */
 export function resolveDevice(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DeviceDefinition } from '../../../domain/catalogue/definition.ts';
+import { HOME_ASSISTANT_DOMAINS } from '../../../domain/catalogue/home-assistant.ts';
 import { interpretRead } from '../../../domain/interpretation.ts';
 import type { Json } from '../../../domain/values.ts';
 import { catalogueOf, problemsOf } from './loading.ts';
@@ -129,6 +130,54 @@ describe('entities of Home Assistant', () => {
   });
 });
 
+describe('every domain that is built in', () => {
+  for (const domain of HOME_ASSISTANT_DOMAINS) {
+    it(`${domain} needs nothing but an entity, and its fields are read or say that they can't be`, async () => {
+      const device = await deviceOf(`entity: ${domain}.any`);
+      for (const field of Object.values(device.fields))
+        assert.equal(field.read !== null, field.readback, field.name);
+      const written = device.send.map(({ request, repeatable, kind }) => [request.path, repeatable, kind]);
+      for (const [path, repeatable, kind] of written) {
+        assert.match(String(path), new RegExp(`^/api/services/${domain}/[a-z_]+$`));
+        assert.equal(repeatable, kind === 'set');
+      }
+    });
+  }
+
+  it('tells what an entity shows: a media player in our terms', async () => {
+    const tv = await deviceOf('entity: media_player.tv');
+    const playing = await reading(tv, {
+      state: 'playing',
+      attributes: { volume_level: 0.35, is_volume_muted: false, source: 'dvd' },
+    });
+    assert.deepEqual(
+      ['power', 'volume', 'muted', 'playback', 'source'].map((name) => playing.fields[name]),
+      ['on', 35, 'off', 'playing', 'dvd'].map((value) => ({ kind: 'value', value })),
+    );
+    const standby = await reading(tv, { state: 'standby', attributes: {} });
+    assert.deepEqual(standby.fields['power'], { kind: 'value', value: 'off' });
+    assert.equal(standby.fields['volume']?.kind, 'notApplicable');
+  });
+
+  it('a number is read from text, and a vacuum that returns is on its way', async () => {
+    const level = await reading(await deviceOf('entity: number.level'), { state: '42.0', attributes: {} });
+    assert.deepEqual(level.fields['value'], { kind: 'value', value: 42 });
+    const robot = await deviceOf('entity: vacuum.robot');
+    assert.equal((await reading(robot, { state: 'returning', attributes: {} })).moving, true);
+    const stuck = await reading(robot, { state: 'error', attributes: {} });
+    assert.deepEqual([stuck.faults, stuck.fields['activity']?.kind], [{ error: 'raised' }, 'unreadable']);
+  });
+
+  it('a button that was never pressed can be pressed, once, and nobody claims what came of it', async () => {
+    const bell = await deviceOf('entity: button.bell');
+    assert.equal((await reading(bell, { state: 'unknown', attributes: {} })).trouble, null);
+    assert.deepEqual(
+      [bell.send[0]?.kind, bell.send[0]?.repeatable, bell.fields['press']?.readback],
+      ['pulse', false, false],
+    );
+  });
+});
+
 describe('the catalogue over what is built in', () => {
   it('narrows fields, adds others, and changes the rest by the ordinary merge', async () => {
     const ac = await deviceOf(
@@ -152,13 +201,34 @@ describe('the catalogue over what is built in', () => {
   });
 
   it('describes other domains itself', async () => {
-    const valve = await deviceOf(
-      'entity: valve.garden, send: { request: POST /api/services/valve/set_valve_position, body: { entity_id: =$entity, position: =$wire.position } }, fields: { position: { type: percent, read: body.attributes.current_position } }',
+    const text = await deviceOf(
+      'entity: text.greeting, send: { request: POST /api/services/text/set_value, body: { entity_id: =$entity, value: =$wire.value } }, fields: { value: { type: text, read: body.state } }',
     );
-    assert.equal(valve.read?.requests['body']?.path, '/api/states/{entity}');
-    assert.deepEqual(await problemsOf(house('entity: valve.garden')), [
-      'devices.d.entity: the fields of valve are not built in (built in: climate, light, fan, cover, lock or switch): give "fields" and "send" yourself',
-    ]);
+    assert.equal(text.read?.requests['body']?.path, '/api/states/{entity}');
+    assert.match(
+      String(await problemsOf(house('entity: text.greeting'))),
+      /^devices\.d\.entity: the fields of text are not built in \(built in: climate, .*: give "fields" and "send" yourself$/,
+    );
+  });
+
+  it('leaves out of conditions and requests the values that a field does not have here', async () => {
+    const heater = await deviceOf('entity: climate.heater, fields: { mode: { values: [heat, "off"] } }');
+    assert.deepEqual(heater.fields['temperature']?.appliesWhen, { mode: ['off', 'heat'] });
+    const timer = await deviceOf(
+      'entity: vacuum.robot, fields: { activity: { values: [cleaning, docked] } }',
+    );
+    assert.deepEqual(
+      timer.send.map(({ request }) => request.path),
+      ['start', 'return_to_base', 'set_fan_speed', 'locate'].map((one) => `/api/services/vacuum/${one}`),
+    );
+  });
+
+  it('keeps a field that is only read, and sends it nowhere', async () => {
+    const window = await deviceOf('entity: cover.window, fields: { door: { readOnly: true } }');
+    assert.deepEqual([window.fields['door']?.readOnly, window.send.length], [true, 1]);
+    const shown = await deviceOf('entity: media_player.tv, fields: { power: { readOnly: true } }');
+    assert.ok(shown.send.every((step) => !step.for.includes('power')));
+    assert.deepEqual(shown.fields['volume']?.appliesWhen, { power: ['on'] });
   });
 
   it('needs an entity', async () => {
