@@ -20,13 +20,15 @@ export function addDoctor(program: Command): void {
 }
 
 async function examine(flags: EngineFlags & ListenFlags): Promise<Finding[]> {
-  const [machine, { checkEngine }, { checkCatalogue }, { catalogueFile }, { problem }] = await Promise.all([
-    import('./doctor/machine.ts'),
-    import('./doctor/engine.ts'),
-    import('./doctor/catalogue.ts'),
-    import('./catalogue-path.ts'),
-    import('./doctor/finding.ts'),
-  ]);
+  const [machine, { checkEngine }, { checkCatalogue }, { checkExamples }, { catalogueFile }, { problem }] =
+    await Promise.all([
+      import('./doctor/machine.ts'),
+      import('./doctor/engine.ts'),
+      import('./doctor/catalogue.ts'),
+      import('./doctor/examples.ts'),
+      import('./catalogue-path.ts'),
+      import('./doctor/finding.ts'),
+    ]);
   const dataDir = resolve(flags.dataDir);
   const { finding, up } = machine.checkUp(dataDir);
   const address = flags.temporal ?? up?.ready?.temporal;
@@ -46,6 +48,7 @@ async function examine(flags: EngineFlags & ListenFlags): Promise<Finding[]> {
       ? [noAddress]
       : await checkEngine(address, flags.namespace ?? up?.ready?.namespace ?? 'default')),
     ...(await checkCatalogue(file, flags.simulatorUrl ?? up?.simulatorUrl ?? null)),
+    ...(await checkExamples(file)),
     await machine.checkPort(flags.port, flags.host, up),
   ];
 }
@@ -72,6 +75,7 @@ function text(findings: readonly Finding[]): string {
 }
 
 const HELP = `
-Looks at Node, the data folder, Temporal and its namespace, workers, the catalogue, each connection, and the MCP port.
+Looks at Node, the data folder, Temporal and its namespace, workers, the catalogue and the examples in
+its profiles, each connection, and the MCP port.
 Sends nothing to any device. Exit code 0: no problem; 3: Temporal; 2: catalogue or usage; 1: anything else.
 `;

@@ -49,6 +49,7 @@ export interface ConsoleFlags {
 export interface UpFlags extends EngineFlags, ListenFlags, ServingFlags, ApproversFlags, ConsoleFlags {
   /** `--no-simulator` sets it to false. */
   readonly simulator: boolean;
+  readonly simulatorDevices?: string;
 }
 
 export const addJsonFlag = (command: Command): Command =>

@@ -24,7 +24,9 @@ export function addUp(program: Command): void {
     });
   addApproversFlags(addServingFlags(addListenFlags(addEngineFlags(command), MCP_PORT)), {
     withData: false,
-  }).addOption(flag('--no-simulator', 'start no simulated devices'));
+  })
+    .addOption(flag('--no-simulator', 'start no simulated devices'))
+    .addOption(flag('--simulator-devices <file>', "the simulated devices (default: the demo's)"));
   addConsoleFlag(command);
 }
 
@@ -36,6 +38,7 @@ Prints one line once everything answers. Ctrl-C stops all of it; the next start 
 Examples:
   $ readback up                                    the demo devices, or ./readback.yaml where there is one
   $ readback up --catalogue home.yaml --no-simulator
+  $ readback up --catalogue examples/deployments.yaml --simulator-devices examples/deployments-devices.yaml
   $ readback up --json                             one line of JSON when ready, for scripts
   $ readback up --temporal 127.0.0.1:7233          with a Temporal that runs already
 `;

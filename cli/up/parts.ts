@@ -1,5 +1,6 @@
 /** The processes of `up`: how each is started, and on which ports. */
 
+import { resolve } from 'node:path';
 import type { Holder } from '../data-folder.ts';
 import type { UpFlags } from '../flags.ts';
 import { packageFile } from '../package-root.ts';
@@ -44,10 +45,15 @@ export async function startTemporal(
 
 /** Resolves once it listens, to its URL. */
 export async function startSimulator(start: Start): Promise<string> {
+  const devices = start.flags.simulatorDevices;
   const port = await startOnFreePorts(start, {
     choose: () => chooseSimulatorPort(start.dataDir),
     areFree: isFree,
-    launch: (chosen) => roleOf(start, 'simulator', ['--port', String(chosen)]),
+    launch: (chosen) =>
+      roleOf(start, 'simulator', [
+        ...['--port', String(chosen)],
+        ...(devices === undefined ? [] : ['--devices', resolve(devices)]),
+      ]),
   });
   return `http://127.0.0.1:${port}`;
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { REPLY_CLASSES } from './definition.ts';
 import { DURATION } from './durations.ts';
+import { example } from './example-schema.ts';
 import {
   condition,
   duration,
@@ -189,10 +190,10 @@ export const profile = map({
     .nullish()
     .describe('Each parameter: "required", or its default.'),
   examples: z
-    .array(z.unknown())
+    .array(example)
     .nullish()
     .describe(
-      'Replies with the fields that they mean, and desired values with the request that they become.',
+      'Replies with the fields that they mean, and desired values with the requests that they become: `readback doctor` tries them.',
     ),
   ...deviceKeys,
 });
@@ -200,4 +201,5 @@ export const profile = map({
 export type RawField = z.infer<typeof fieldKeys>;
 export type RawStep = z.infer<typeof step>;
 export type RawRead = z.infer<typeof read>;
+export type RawProfile = z.infer<typeof profile>;
 export type RawDevice = z.infer<typeof device>;

@@ -1,19 +1,20 @@
 /** From the user's file to a catalogue that the rest of Readback works with, or to everything that is wrong with it, at once. */
+
+import type { ProfileExample } from '../examples.ts';
 import { checkTimezone, resolveApproval } from './approvals.ts';
 import { resolveConnection } from './connections.ts';
-import type { Catalogue, DeviceDefinition, ReplyRules, Settings } from './definition.ts';
+import type { Catalogue, ReplyRules, Settings } from './definition.ts';
 import { checkNames } from './device-names.ts';
-import { type ConnectionPart, type DeviceParts, layersOf, resolveDevice } from './devices.ts';
+import type { ConnectionPart, DeviceParts } from './devices.ts';
 import { digestOf } from './digest.ts';
-import { type Layer, originOf, written } from './layers.ts';
-import type { RawMap } from './merge.ts';
+import { written } from './layers.ts';
 import { collectProblems, type ReportIn } from './problem-log.ts';
-import { didYouMean, listed, type Path, type Problem } from './problems.ts';
+import type { Path, Problem } from './problems.ts';
+import { resolveDevices } from './profiles.ts';
 import type { RawCatalogue } from './schema.ts';
 import { fillSecrets, refuseSecrets, refuseSecretsThatShow } from './secrets.ts';
 import { beside, readSources, type Sources } from './sources.ts';
 import { checkWebhook } from './webhook.ts';
-import { ZIGBEE2MQTT_PROFILES } from './zigbee2mqtt.ts';
 
 export type { Problem } from './problems.ts';
 
@@ -33,7 +34,12 @@ export interface LoadOptions {
 }
 
 export type Loaded =
-  | { readonly ok: true; readonly catalogue: Catalogue; readonly warnings: readonly string[] }
+  | {
+      readonly ok: true;
+      readonly catalogue: Catalogue;
+      readonly warnings: readonly string[];
+      readonly examples: readonly ProfileExample[];
+    }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 type ConnectionParts = DeviceParts['connections'];
@@ -49,7 +55,7 @@ export async function loadCatalogue(options: LoadOptions): Promise<Loaded> {
     checkTimezone(main.timezone, ['timezone'], (path, message) => report(options.file, path, message));
   refuseSecretsOutsideConnections(sources, options.file, report);
   const connections = await resolveConnections(sources, options, report);
-  const devices = resolveDevices(sources, connections, options.file, report);
+  const { devices, examples } = resolveDevices(sources, connections, options.file, report);
   checkWebhook(main.settings?.webhook, connections, (path, message) =>
     report(options.file, ['settings', 'webhook', ...path], message),
   );
@@ -76,7 +82,12 @@ export async function loadCatalogue(options: LoadOptions): Promise<Loaded> {
     devices: mapOf(devices.map((device) => [device.id, device])),
     approvals,
   };
-  return { ok: true, catalogue: { ...content, digest: catalogueDigest(content, sources) }, warnings };
+  return {
+    ok: true,
+    catalogue: { ...content, digest: catalogueDigest(content, sources) },
+    warnings,
+    examples,
+  };
 }
 
 /** A rule may be about a device, a field or a group that was left out for being misshapen. */
@@ -145,80 +156,6 @@ async function resolveConnections(
     });
   }
   return resolved;
-}
-
-function resolveDevices(
-  sources: Sources,
-  connections: ConnectionParts,
-  file: string,
-  report: ReportIn,
-): readonly DeviceDefinition[] {
-  const layer = (
-    section: string,
-    name: string,
-    source: { readonly file: string; readonly content: RawMap },
-  ): Layer => ({
-    file: source.file,
-    path: [section, name],
-    content: written(source.content),
-  });
-  const profiles = new Map<string, Layer>(
-    [...sources.profiles].map(([name, source]) => [name, layer('profiles', name, source)]),
-  );
-  for (const [name, content] of Object.entries(ZIGBEE2MQTT_PROFILES))
-    profiles.set(name, { file: '', path: null, content: written(content) });
-  const { timeout: _timeout, ...common } = sources.main.defaults ?? {};
-  const defaults: Layer | null =
-    Object.keys(common).length === 0 ? null : { file, path: ['defaults'], content: written(common) };
-  const complete = ({ broken }: Chain): boolean => {
-    if (broken !== null) report(broken.at.file, [...(broken.at.path ?? []), broken.key], broken.message);
-    return broken === null;
-  };
-  for (const profile of profiles.values()) complete(chainOf(profile, 'extends', profiles));
-  return [...sources.devices].flatMap(([id, source]) => {
-    const device = layer('devices', id, source);
-    const chain = chainOf(device, 'profile', profiles);
-    if (!complete(chain)) return [];
-    const parts: DeviceParts = { id, device, profiles: chain.layers, defaults, connections };
-    const layers = layersOf(parts);
-    const definition = resolveDevice(parts, layers, (path, message) => {
-      const origin = originOf(layers, path);
-      report(origin.file, origin.path, message);
-    });
-    return definition === null ? [] : [definition];
-  });
-}
-
-interface Chain {
-  /** Nearest first. */
-  readonly layers: readonly Layer[];
-  /** Where the chain ends badly, and why. */
-  readonly broken: { readonly at: Layer; readonly key: string; readonly message: string } | null;
-}
-
-/** The profiles that a device (by `profile`) or a profile (by `extends`) stands on. */
-function chainOf(from: Layer, key: 'profile' | 'extends', profiles: ReadonlyMap<string, Layer>): Chain {
-  const names: string[] = [];
-  const layers: Layer[] = [];
-  for (let at = from, by = key; ; by = 'extends') {
-    const name = at.content[by];
-    if (typeof name !== 'string') return { layers, broken: null };
-    const profile = profiles.get(name);
-    if (profile === undefined) {
-      const known = [...profiles.keys()];
-      const message = `there is no profile ${JSON.stringify(name)}; profiles: ${listed(known)}.${didYouMean(name, known)}`;
-      return { layers, broken: { at, key: by, message } };
-    }
-    if (names.includes(name)) {
-      // Told in one way and at one place, wherever the circle was entered.
-      const circle = names.slice(names.indexOf(name)).sort();
-      const message = `goes in a circle: ${circle.join(', ')}`;
-      return { layers, broken: { at: profiles.get(String(circle[0])) ?? at, key: 'extends', message } };
-    }
-    names.push(name);
-    layers.push(profile);
-    at = profile;
-  }
 }
 
 function settingsOf({ settings }: RawCatalogue): Settings {
