@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { expressionProblem } from '../../../domain/catalogue/expressions.ts';
 import { catalogueJsonSchema } from '../../../domain/catalogue/schema.ts';
-import { catalogueOf } from './loading.ts';
+import { differences } from '../../../domain/examples.ts';
+import { load } from './loading.ts';
 
 const DOCS = join(import.meta.dirname, '../../../docs');
 const guide = await readFile(join(DOCS, 'catalogue.md'), 'utf8');
@@ -19,7 +20,7 @@ describe('docs/catalogue.md', () => {
   for (const [index, block] of blocks.entries()) {
     it(`example ${index + 1} loads: ${block.split('\n')[0]}`, async () => {
       const yaml = /^connections:/m.test(block) ? block : `${VENDOR}${block}`;
-      await catalogueOf(yaml, {
+      const loaded = await load(yaml, {
         environment: {
           VENDOR_TOKEN: 'a',
           LOCAL_KEY: 'b',
@@ -28,6 +29,8 @@ describe('docs/catalogue.md', () => {
           PHONE_SECRET: 'e',
         },
       });
+      assert.ok(loaded.ok, JSON.stringify(loaded));
+      for (const example of loaded.examples) assert.deepEqual(await differences(example), []);
     });
   }
 
