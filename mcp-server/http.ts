@@ -2,6 +2,7 @@
 import type { Server as NodeServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
+import { getConnInfo } from '@hono/node-server/conninfo';
 import {
   createMcpHandler,
   hostHeaderValidationResponse,
@@ -11,13 +12,15 @@ import {
   readRequestBody,
   type ServerNotifier,
 } from '@modelcontextprotocol/server';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { type Commands, EngineUnreachable } from '../commands/commands.ts';
+import { type AuthOptions, type Authorization, authorization, untilTokenExpires } from './authorization.ts';
 import { legacySessions } from './legacy-sessions.ts';
 import { whenListChanges } from './list-changes.ts';
-import { listeningOverHttp } from './listen-http.ts';
+import { isListen, listeningOverHttp } from './listen-http.ts';
 import { type McpParts, mcpService } from './server.ts';
 import type { McpService } from './service.ts';
+import { withTaskName } from './task-name-header.ts';
 import { type SubscriptionLimits, taskSubscriptions } from './task-subscriptions.ts';
 
 /** A tool call is a few hundred bytes; nothing that anybody needs comes near this. */
@@ -34,6 +37,10 @@ export interface HttpOptions {
   readonly keepAliveMs?: number;
   /** Whether what answers calls can be reached; `/healthz` says so. */
   readonly isReachable?: () => Promise<boolean>;
+  /** What else `/healthz` tells: nothing secret, since it asks nobody who they are. */
+  readonly health?: () => Readonly<Record<string, unknown>>;
+  /** Absent: nobody signs in, and whoever reaches the server is the one local user. */
+  readonly auth?: AuthOptions;
 }
 
 export type HttpParts = McpParts & HttpOptions;
@@ -85,12 +92,13 @@ export function createMcpApp(service: McpService, options: HttpOptions = {}): Ht
   });
   const subscriptions = taskSubscriptions(service, options.subscriptionLimits);
   const fetchModern = listeningOverHttp(
-    (request, parsedBody) => modern.fetch(request, { parsedBody }),
+    (request, parsedBody, authInfo) => modern.fetch(withTaskName(request, parsedBody), { parsedBody, ...(authInfo && { authInfo }) }),
     subscriptions,
     service,
     keepAliveMs,
   );
   const legacy = legacySessions(serverFor, onError);
+  const door = options.auth && authorization(options.auth, onError);
   const hostnames = [...(options.hostnames ?? localhostAllowedHostnames())];
   const app = new Hono();
 
@@ -104,30 +112,23 @@ export function createMcpApp(service: McpService, options: HttpOptions = {}): Ht
 
   app.all('/mcp', async (c) => {
     const request = c.req.raw;
-    if (request.method !== 'POST') return legacy.handle(request, undefined);
+    const auth = await door?.signedIn(request, addressOf(c));
+    if (auth instanceof Response) return auth;
+    if (request.method !== 'POST')
+      return untilTokenExpires(await legacy.handle(request, undefined, auth), auth);
     const body = await readRequestBody(request, MAX_BODY_BYTES);
     if (body.tooLarge)
       return jsonRpcError(413, -32_000, `The request body must not be larger than ${MAX_BODY_BYTES} bytes.`);
     const parsedBody = parsed(body.text);
     if (parsedBody === undefined) return jsonRpcError(400, -32_700, 'The request body is not valid JSON.');
-    if (await isLegacyRequest(request, parsedBody)) return legacy.handle(request, parsedBody);
-    return fetchModern(request, parsedBody);
+    const refused = auth && door?.refusalOf(auth, parsedBody);
+    if (refused !== undefined) return refused;
+    if (await isLegacyRequest(request, parsedBody)) return legacy.handle(request, parsedBody, auth);
+    const response = await fetchModern(request, parsedBody, auth);
+    return isListen(parsedBody) ? untilTokenExpires(response, auth) : response;
   });
 
-  app.all('/sse', (c) =>
-    c.text(
-      `Readback has no SSE endpoint. Connect by Streamable HTTP to ${new URL('/mcp', c.req.url).href} instead.\n`,
-      410,
-    ),
-  );
-  app.get('/healthz', async (c) =>
-    (await (options.isReachable?.() ?? true))
-      ? c.json({ ok: true })
-      : c.json({ ok: false, why: 'Temporal does not answer' }, 503),
-  );
-  app.notFound((c) =>
-    c.text(`There is nothing at ${c.req.path.slice(0, 200)}. MCP is served at /mcp.\n`, 404),
-  );
+  addOtherRoutes(app, door, options);
   app.onError((error, c) => {
     onError(error);
     return c.text('Readback failed at this request; its log says why.\n', 500);
@@ -147,6 +148,36 @@ export function createMcpApp(service: McpService, options: HttpOptions = {}): Ht
       await Promise.all([modern.close(), legacy.close()]);
     },
   };
+}
+
+/** What is told in passing: where to sign in, where MCP is, and whether all is well. */
+function addOtherRoutes(
+  app: Hono,
+  door: Authorization | undefined,
+  { isReachable, health }: Pick<HttpOptions, 'isReachable' | 'health'>,
+): void {
+  app.all('/.well-known/*', async (c, next) => {
+    const published = await door?.metadata(c.req.raw);
+    if (published !== undefined) return published;
+    await next();
+    return undefined;
+  });
+
+  app.all('/sse', (c) =>
+    c.text(
+      `Readback has no SSE endpoint. Connect by Streamable HTTP to ${new URL('/mcp', c.req.url).href} instead.\n`,
+      410,
+    ),
+  );
+  app.get('/healthz', async (c) => {
+    const more = health?.();
+    return (await (isReachable?.() ?? true))
+      ? c.json({ ok: true, ...more })
+      : c.json({ ok: false, why: 'Temporal does not answer', ...more }, 503);
+  });
+  app.notFound((c) =>
+    c.text(`There is nothing at ${c.req.path.slice(0, 200)}. MCP is served at /mcp.\n`, 404),
+  );
 }
 
 /** Serves an app on one address. Resolves once it listens; rejects when the port is taken. */
@@ -175,6 +206,8 @@ export async function serveHttp(
     },
   };
 }
+
+const addressOf = (c: Context): string => getConnInfo(c).remote.address ?? 'unknown';
 
 function parsed(text: string): unknown {
   try {

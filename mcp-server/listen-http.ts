@@ -1,12 +1,17 @@
 /** `subscriptions/listen` with `taskIds` over Streamable HTTP: the SDK's own event stream, with tasks woven in. */
-import { ProtocolError, ProtocolErrorCode, type RequestId } from '@modelcontextprotocol/server';
+import {
+  type AuthInfo,
+  ProtocolError,
+  ProtocolErrorCode,
+  type RequestId,
+} from '@modelcontextprotocol/server';
 import { type EventStream, eventStream, framesOf } from './event-stream.ts';
 import { isJsonObject } from './json-object.ts';
 import { isAcknowledgement, LISTEN, taskNotification, withTaskIds } from './listen-message.ts';
 import type { McpService } from './service.ts';
 import { asksForTasks, type TaskSubscription, type TaskSubscriptions } from './task-subscriptions.ts';
 
-type Fetch = (request: Request, parsedBody: unknown) => Promise<Response>;
+type Fetch = (request: Request, parsedBody: unknown, auth: AuthInfo | undefined) => Promise<Response>;
 
 /** `fetch` of the SDK's handler, which does everything else: headers, envelope, versions, other kinds of notifications. */
 export function listeningOverHttp(
@@ -15,14 +20,14 @@ export function listeningOverHttp(
   { requesterOf, onError }: Pick<McpService, 'requesterOf' | 'onError'>,
   keepAliveMs: number,
 ): Fetch {
-  return async (request, parsedBody) => {
-    const response = await fetch(request, parsedBody);
+  return async (request, parsedBody, auth) => {
+    const response = await fetch(request, parsedBody, auth);
     const listen = listenIn(parsedBody);
     const body = isEventStream(response) ? response.body : null;
     if (listen === null || body === null) return response;
     const { id, params } = listen;
     try {
-      const requester = requesterOf({ envelope: params['_meta'], headers: request.headers });
+      const requester = requesterOf({ envelope: params['_meta'], headers: request.headers, auth });
       const subscription = await subscriptions.open(params, requester);
       const stream = eventStream(keepAliveMs, request.signal);
       void weave(body, subscription, id, stream).catch(onError);
@@ -62,6 +67,8 @@ async function weave(
     stream.end(lastWord);
   }
 }
+
+export const isListen = (body: unknown): boolean => isJsonObject(body) && body['method'] === LISTEN;
 
 function listenIn(body: unknown): { id: RequestId; params: Readonly<Record<string, unknown>> } | null {
   if (!isJsonObject(body) || body['method'] !== LISTEN || !asksForTasks(body['params'])) return null;

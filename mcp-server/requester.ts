@@ -1,11 +1,13 @@
 /** Who sends one request, and what that very request declares. Nothing is remembered from earlier ones. */
 
-import type { ServerContext } from '@modelcontextprotocol/server';
+import type { AuthInfo, ServerContext } from '@modelcontextprotocol/server';
 import { CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';
 import { plain } from '../domain/text.ts';
 import { traceIdIn } from '../tracing/trace-context.ts';
 import { isJsonObject } from './json-object.ts';
 import type { McpOptions } from './options.ts';
+import { UNATTENDED } from './scopes.ts';
+import { principalOf } from './signed-in.ts';
 
 /** Identifier of the Tasks extension, in capabilities of both sides. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
@@ -13,11 +15,17 @@ export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 export const APPROVAL_HEADER = 'Readback-Approval';
 
 const LONGEST_CLIENT_NAME = 64;
+const LONGEST_CLIENT_ID = 128;
+/** Where nobody signs in, the one local user owns everything. No issuer calls anybody so. */
+const NOBODY = 'local';
 
 export interface Requester {
   /** Owner of what this request starts; only the owner may ask about it. */
   readonly principal: string;
-  /** The client program's own name, as it reports it. */
+  /**
+   * The client program. Where people sign in, first its id as the issuer knows it; then, in brackets, its own name as it
+   * reports it. Else that name alone.
+   */
   readonly client: string | null;
   readonly transport: 'http' | 'stdio';
   readonly unattended: boolean;
@@ -45,10 +53,12 @@ export interface RequestFacts {
   readonly meta?: unknown;
   /** Of the HTTP request; null on stdio. */
   readonly headers: Headers | null;
+  /** Absent where nobody signs in. */
+  readonly auth?: AuthInfo | undefined;
 }
 
 export function requesterOf(
-  { envelope, meta = envelope, headers }: RequestFacts,
+  { envelope, meta = envelope, headers, auth }: RequestFacts,
   connection: ConnectionFacts | null,
   options: Pick<McpOptions, 'unattended'>,
 ): Requester {
@@ -57,11 +67,10 @@ export function requesterOf(
   const client =
     connection === null ? memberOf(memberOf(envelope, CLIENT_INFO_META_KEY), 'name') : connection.client;
   return {
-    // Nobody signs in yet: the one local user owns everything.
-    principal: 'local',
-    client: shownName(client),
+    principal: auth === undefined ? NOBODY : principalOf(auth),
+    client: clientOf(auth?.clientId ?? '', shownName(client)),
     transport: headers === null ? 'stdio' : 'http',
-    unattended: options.unattended || headers?.get(APPROVAL_HEADER)?.trim().toLowerCase() === 'queue',
+    unattended: options.unattended || asksForQueue(headers) || auth?.scopes.includes(UNATTENDED) === true,
     traceId: traceIdIn(meta),
     tasks:
       connection === null && isJsonObject(memberOf(memberOf(capabilities, 'extensions'), TASKS_EXTENSION)),
@@ -77,7 +86,8 @@ export function requesterOfContext(
   options: Pick<McpOptions, 'unattended'>,
 ): Requester {
   const headers = http === undefined ? null : (http.req?.headers ?? new Headers());
-  return requesterOf({ envelope: mcpReq.envelope, meta: mcpReq._meta, headers }, connection, options);
+  const facts = { envelope: mcpReq.envelope, meta: mcpReq._meta, headers, auth: http?.authInfo };
+  return requesterOf(facts, connection, options);
 }
 
 /** An empty `elicitation` means form: that is how it was declared before modes existed. */
@@ -86,6 +96,16 @@ function elicitationIn(capabilities: unknown): Requester['elicitation'] {
   if (!isJsonObject(declared)) return { form: false, url: false };
   const url = isJsonObject(declared['url']);
   return { form: isJsonObject(declared['form']) || !url, url };
+}
+
+const asksForQueue = (headers: Headers | null): boolean =>
+  headers?.get(APPROVAL_HEADER)?.trim().toLowerCase() === 'queue';
+
+/** The id comes first: what a program calls itself could otherwise look like another one's id. */
+function clientOf(id: string, name: string | null): string | null {
+  if (id === '') return name;
+  const shownId = plain(id, LONGEST_CLIENT_ID);
+  return name === null ? shownId : `${shownId} (${name})`;
 }
 
 function shownName(name: unknown): string | null {

@@ -16,13 +16,17 @@ export const APPLICATION = { clientId: 'application', clientSecret: 'application
 /** The same without a secret, as hosts on somebody's desk are. */
 export const HOST = { clientId: 'host' };
 
+const OPENID_SCOPES = ['openid', 'offline_access', 'profile', 'email', 'groups'];
 const EVERY_SCOPE = 'devices:read devices:command approvals:decide unattended';
 
 export interface AuthorizationServer {
   readonly issuer: string;
   /** How often its JWKS has been fetched. */
   jwksFetches(): number;
-  /** From now on this subject is the one at the browser. More claims of the ID token as wanted: `name`, `email`, `groups`. */
+  /**
+   * From now on this subject is the one at the browser. More claims of the ID token as wanted: `name`, `email`, `groups`;
+   * with `mayDecide: true` it is granted the scope `approvals:decide` when signing in.
+   */
   signInAs(subject: string, claims?: Readonly<Record<string, unknown>>): void;
   /** Adds to where APPLICATION and HOST may be sent back to. */
   allowRedirectTo(uri: string): void;
@@ -80,8 +84,9 @@ export async function startAuthorizationServer({
     await provider.interactionFinished(request, response, { login, consent: {} });
   }
 
-  async function tokenFrom(form: Readonly<Record<string, string>>): Promise<string> {
-    const response = await fetch(`${issuer}/token`, { method: 'POST', body: new URLSearchParams(form) });
+  async function tokenFrom(form: Readonly<Record<string, string>>, headers = {}): Promise<string> {
+    const body = new URLSearchParams(form);
+    const response = await fetch(`${issuer}/token`, { method: 'POST', headers, body });
     const { access_token: token } = (await response.json()) as { access_token?: string };
     if (token === undefined) throw new Error(`no access token: ${response.status}`);
     return token;
@@ -98,14 +103,11 @@ export async function startAuthorizationServer({
       redirects.push(uri);
       provider = open();
     },
-    agentToken: (resource, scope) =>
-      tokenFrom({
-        grant_type: 'client_credentials',
-        client_id: AGENT.clientId,
-        client_secret: AGENT.clientSecret,
-        resource,
-        scope,
-      }),
+    agentToken(resource, scope) {
+      const secret = Buffer.from(`${AGENT.clientId}:${AGENT.clientSecret}`).toString('base64');
+      const form = { grant_type: 'client_credentials', resource, scope };
+      return tokenFrom(form, { authorization: `Basic ${secret}` });
+    },
     async personToken(subject, resource, scope) {
       atTheBrowser = subject;
       const verifier = randomBytes(32).toString('base64url');
@@ -201,7 +203,7 @@ function configuration({
       claims: async () => ({ sub: accountId, ...accounts.get(accountId) }),
     }),
     claims: { openid: ['sub'], profile: ['name'], email: ['email', 'email_verified'], groups: ['groups'] },
-    scopes: ['openid', 'offline_access', 'profile', 'email', 'groups'],
+    scopes: [...OPENID_SCOPES, 'approvals:decide'],
     ttl: {
       AccessToken: 300,
       ClientCredentials: 300,
@@ -217,7 +219,8 @@ function configuration({
       const { client, session, provider } = ctx.oidc;
       if (client === undefined || session?.accountId === undefined) return undefined;
       const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
-      grant.addOIDCScope('openid offline_access profile email groups');
+      const mayDecide = accounts.get(session.accountId)?.['mayDecide'] === true;
+      grant.addOIDCScope([...OPENID_SCOPES, ...(mayDecide ? ['approvals:decide'] : [])].join(' '));
       for (const resource of [ctx.oidc.params?.['resource']].flat())
         if (typeof resource === 'string') grant.addResourceScope(resource, EVERY_SCOPE);
       await grant.save();
@@ -243,6 +246,8 @@ function configuration({
 function clients(redirects: readonly string[]): ClientMetadata[] {
   const codeFlow = {
     redirect_uris: [...redirects],
+    // Where consoles take people back to who have signed out.
+    post_logout_redirect_uris: redirects.map((uri) => new URL('/sign-in', uri).href),
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code' as const],
     // Loopback redirects of hosts choose their port when they run (RFC 8252).
@@ -252,7 +257,7 @@ function clients(redirects: readonly string[]): ClientMetadata[] {
     {
       client_id: AGENT.clientId,
       client_secret: AGENT.clientSecret,
-      token_endpoint_auth_method: 'client_secret_post',
+      token_endpoint_auth_method: 'client_secret_basic',
       grant_types: ['client_credentials'],
       redirect_uris: [],
       response_types: [],
