@@ -2,6 +2,7 @@
 import type { Activities } from '../workflows/activity-types.ts';
 import { checkSeal } from './check-seal.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import type { InForce } from './in-force.ts';
 import { lookAgain } from './look.ts';
 import { probe, readState, rehearse } from './read-state.ts';
 import { ring } from './ring.ts';
@@ -10,17 +11,25 @@ import { settle } from './settle.ts';
 import { createTakeTurn } from './take-turn.ts';
 import { wake } from './wake.ts';
 
-export function createActivities(dependencies: ActivityDependencies): Activities {
+export function createActivities(
+  shared: Pick<ActivityDependencies, 'client' | 'sealKey' | 'consoleUrl'>,
+  inForce: InForce,
+): Activities {
+  /** Each attempt works by one catalogue, from its beginning to its end. */
+  const working =
+    <Input, Output>(work: (dependencies: ActivityDependencies, input: Input) => Promise<Output>) =>
+    (input: Input): Promise<Output> =>
+      inForce.use((current) => work({ ...shared, ...current }, input));
   return {
-    takeTurn: createTakeTurn(dependencies),
-    lookAgain: (input) => lookAgain(dependencies, input),
-    wake: (input) => wake(dependencies, input),
-    send: (input) => send(dependencies, input),
-    settle: (input) => settle(dependencies, input),
-    checkSeal: async (input) => checkSeal(dependencies, input),
-    readState: (input) => readState(dependencies, input),
-    probe: (input) => probe(dependencies, input),
-    rehearse: (input) => rehearse(dependencies, input),
-    ring: (input) => ring(dependencies, input),
+    takeTurn: working(createTakeTurn()),
+    lookAgain: working(lookAgain),
+    wake: working(wake),
+    send: working(send),
+    settle: working(settle),
+    checkSeal: working(async (dependencies, input) => checkSeal(dependencies, input)),
+    readState: working(readState),
+    probe: working(probe),
+    rehearse: working(rehearse),
+    ring: working(ring),
   };
 }

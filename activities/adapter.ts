@@ -53,8 +53,3 @@ export interface DeviceAdapter {
 export interface Adapters {
   (device: DeviceDefinition): DeviceAdapter;
 }
-
-/** Adapters that are kept until the worker stops. */
-export interface OpenAdapters extends Adapters {
-  close(): Promise<void>;
-}

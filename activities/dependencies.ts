@@ -5,9 +5,11 @@ import type { Adapters } from './adapter.ts';
 import type { Webhook } from './webhook.ts';
 
 export interface ActivityDependencies {
-  /** The catalogue in force now. */
+  /** The same from the beginning of an activity to its end, and `adapters` with it. */
   readonly catalogue: () => Catalogue;
   readonly adapters: Adapters;
+  /** Another catalogue has come into force since this activity began. */
+  readonly isOutdated: () => boolean;
   /** For the lane's turn, the one thing here that concerns other workflows. */
   readonly client: Client;
   /** Shared by all workers and servers; seals decisions. */

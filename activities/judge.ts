@@ -55,10 +55,7 @@ function bindingOf(device: DeviceDefinition, { desired }: CommandRequest, rule: 
 }
 
 /** A catalogue may have changed since the command was accepted: what no longer fits must not be sent. */
-export function misfitOf(device: DeviceDefinition | undefined, request: CommandRequest): string | null {
-  if (device === undefined) {
-    return `${request.device} is not in the catalogue that the worker has loaded. Start the worker with the same catalogue as the server`;
-  }
+export function misfitOf(device: DeviceDefinition, request: CommandRequest): string | null {
   if (device.digest === request.definitionDigest) return null;
   const parsed = parseDesired(device, request.desired);
   return parsed.ok ? null : `the definition of ${device.id} has changed: ${parsed.problems.join(' ')}`;

@@ -16,6 +16,9 @@ import { type ActivityDependencies, deviceOf } from './dependencies.ts';
 import { requirementFor } from './judge.ts';
 import { lookAt } from './look.ts';
 
+/** Server and worker notice for themselves that a catalogue has changed; the later one is late by less than this. */
+const READ_THE_FILE_WITHIN_MS = 1_500;
+
 type Input = Parameters<Activities['readState']>[0];
 
 export async function readState(
@@ -77,8 +80,10 @@ function stateOf({ sample, device }: ReadResult): DeviceState {
   return { at, deviceAt, readings, moving, faults, trouble };
 }
 
+/** By the second and last attempt, the worker should know what the server knows already. */
 const mismatch = (device: string): ApplicationFailure =>
-  ApplicationFailure.nonRetryable(
-    `${device} is not in the catalogue that the worker has loaded`,
-    FAILURE.catalogueMismatch,
-  );
+  ApplicationFailure.create({
+    message: `${device} is not in the catalogue that the worker has loaded`,
+    type: FAILURE.catalogueMismatch,
+    nextRetryDelay: READ_THE_FILE_WITHIN_MS,
+  });

@@ -23,7 +23,8 @@ const HEARTBEAT_EVERY_MS = 5000;
 
 export async function settle(dependencies: ActivityDependencies, input: SettleInput): Promise<Settled> {
   const device = deviceOf(dependencies, input.request.device);
-  if (device === undefined) throw mismatch(input);
+  if (device === undefined || input.fields.some((field) => device.fields[field] === undefined))
+    throw mismatch(input);
   let question = questionOf(device, input);
   const leaveAt = Date.now() + STAY_UP_TO_MS;
   let beat = Context.current().info.heartbeatDetails as SettleHeartbeat | null | undefined;
@@ -97,7 +98,7 @@ function notSettled(note: string, nextRetryDelay: number): ApplicationFailure {
 }
 
 function mismatch({ request, sentAt, policy }: SettleInput): ApplicationFailure {
-  const message = `${request.device} is not in the catalogue that the worker has loaded`;
+  const message = `${request.device}, or a field of it, is not in the catalogue that the worker has loaded`;
   return ApplicationFailure.create({
     message,
     type: FAILURE.catalogueMismatch,

@@ -26,10 +26,10 @@ interface Kept {
   readonly ahead: readonly string[];
 }
 
-export function createTakeTurn(dependencies: ActivityDependencies): (input: TurnInput) => Promise<Turn> {
+export function createTakeTurn(): (dependencies: ActivityDependencies, input: TurnInput) => Promise<Turn> {
   const closedIn = createClosedRegister();
 
-  return async (input) => {
+  return async (dependencies, input) => {
     const { request, approved } = input;
     const device = deviceOf(dependencies, request.device);
     if (device === undefined) throw unknownHere(request.device);
@@ -56,6 +56,8 @@ export function createTakeTurn(dependencies: ActivityDependencies): (input: Turn
         cutSendMs,
         lagMs,
       });
+      // It may have waited for minutes, and what comes now has to be judged by the catalogue that is in force now.
+      if (dependencies.isOutdated()) throw waiting('the catalogue has changed meanwhile', 1);
       const read = await patientBaseline(dependencies, device, request.desired);
       const needed = await requirementFor(dependencies, device, request, read.sample.fields);
       if (!isCovered(dependencies, device, request, { needed, approved })) return { kind: 'void' };
@@ -88,7 +90,7 @@ function createClosedRegister(): (device: string) => ClosedCommands {
 
 function unknownHere(device: string): ApplicationFailure {
   return ApplicationFailure.create({
-    message: `${device} is not in the catalogue that the worker has loaded; start it with the same catalogue as the server`,
+    message: `${device} is not in the catalogue that the worker has loaded; does it read the same file as the server, and can it use it? Its log tells`,
     type: FAILURE.catalogueMismatch,
     nextRetryDelay: ASK_ANOTHER_WORKER_AFTER_MS,
   });

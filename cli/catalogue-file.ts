@@ -6,58 +6,66 @@ import { type LoadOptions, loadCatalogue } from '../domain/catalogue/load.ts';
 import { formatProblem } from '../domain/catalogue/problems.ts';
 import { EXIT, Failure } from './failure.ts';
 
-/** For those that never talk to a device: neither where the simulator is nor any secret matters to them. */
-export const readCatalogueWithoutSecrets = (file: string): Promise<Catalogue> =>
-  load(file, { environment: {}, withoutSecrets: true });
+/** Everything that is wrong with it at once, each with its place. What is odd but not wrong is a warning. */
+export type ReadCatalogue =
+  | { readonly ok: true; readonly catalogue: Catalogue; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly problems: readonly string[] };
 
-/** As `readCatalogue`, for those that go on to work with it: also throws for whatever Readback can't do yet. */
-export async function readUsableCatalogue(
-  file: string,
-  simulatorUrl: string | null,
-  warn?: (text: string) => void,
-): Promise<Catalogue> {
-  const [catalogue, { unusable }] = await Promise.all([
-    readCatalogue(file, simulatorUrl, warn),
-    import('../worker/usable.ts'),
-  ]);
-  const problems = unusable(catalogue);
-  if (problems.length === 0) return catalogue;
-  throw new Failure(
-    EXIT.usage,
-    [...problems.map((text) => `${shortest(file)}: ${text}`), NOTHING].join('\n'),
-  );
+/** Reads one catalogue, as often as it is asked to. `before` is told the path of each of its files before that is read. */
+export type CatalogueReader = (before?: (path: string) => Promise<void>) => Promise<ReadCatalogue>;
+
+/** For those that never talk to a device: neither where the simulator is nor any secret matters to them. */
+export const readingWithoutSecrets = (file: string): CatalogueReader =>
+  reading(file, { environment: {}, withoutSecrets: true });
+
+/** For those that talk to devices. Where `simulator:` leads is `simulatorUrl`. */
+export const readingWithSecrets = (file: string, simulatorUrl: string | null): CatalogueReader =>
+  reading(file, { environment: process.env, simulatorUrl });
+
+/** As `readingWithSecrets`, for those that go on to work with it: whatever Readback can't do yet is a problem as well. */
+export function readingUsable(file: string, simulatorUrl: string | null): CatalogueReader {
+  const read = readingWithSecrets(file, simulatorUrl);
+  return async (before) => {
+    const [found, { unusable }] = await Promise.all([read(before), import('../worker/usable.ts')]);
+    if (!found.ok) return found;
+    const problems = unusable(found.catalogue).map((text) => `${shortest(file)}: ${text}`);
+    return problems.length === 0 ? found : { ok: false, problems };
+  };
 }
 
-const NOTHING = 'Nothing was started.';
-
-/**
- * For those that talk to devices. Where `simulator:` leads is `simulatorUrl`. Throws a `Failure` that lists every
- * problem of the file at once, secrets that are not set included; what is odd but not wrong is told to `warn`.
- */
-export const readCatalogue = (
-  file: string,
-  simulatorUrl: string | null,
-  warn: (text: string) => void = () => {},
-): Promise<Catalogue> => load(file, { environment: process.env, simulatorUrl }, warn);
-
-async function load(
-  file: string,
-  surroundings: Pick<LoadOptions, 'environment' | 'simulatorUrl' | 'withoutSecrets'>,
+/** Throws a `Failure` that lists every problem. Warnings are told to `warn`. */
+export async function readOnce(
+  read: CatalogueReader,
   warn: (text: string) => void = () => {},
 ): Promise<Catalogue> {
-  const loaded = await loadCatalogue({
-    ...surroundings,
-    // Problems name the file; people know it by its place relative to where they are.
-    file: shortest(file),
-    readFile: (path) => readFileSync(path, 'utf8'),
-  });
-  if (!loaded.ok) {
-    const { length } = loaded.problems;
-    const count = `${length} ${length === 1 ? 'problem' : 'problems'} in the catalogue. ${NOTHING}`;
-    throw new Failure(EXIT.usage, [...loaded.problems.map(formatProblem), count].join('\n'));
-  }
-  for (const warning of loaded.warnings) warn(warning);
-  return loaded.catalogue;
+  const found = await read();
+  if (!found.ok) throw cannotStart(found.problems);
+  for (const warning of found.warnings) warn(warning);
+  return found.catalogue;
+}
+
+export function cannotStart(problems: readonly string[]): Failure {
+  const { length } = problems;
+  const count = `${length} ${length === 1 ? 'problem' : 'problems'} in the catalogue. Nothing was started.`;
+  return new Failure(EXIT.usage, [...problems, count].join('\n'));
+}
+
+function reading(
+  file: string,
+  surroundings: Pick<LoadOptions, 'environment' | 'simulatorUrl' | 'withoutSecrets'>,
+): CatalogueReader {
+  return async (before) => {
+    const loaded = await loadCatalogue({
+      ...surroundings,
+      // Problems name the file; people know it by its place relative to where they are.
+      file: shortest(file),
+      readFile: async (path) => {
+        await before?.(path);
+        return readFileSync(path, 'utf8');
+      },
+    });
+    return loaded.ok ? loaded : { ok: false, problems: loaded.problems.map(formatProblem) };
+  };
 }
 
 function shortest(file: string): string {

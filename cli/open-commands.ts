@@ -1,9 +1,11 @@
 /** The `Commands` that a command of the command line works with. */
 import type { Command } from 'commander';
+import type { Logger } from 'pino';
 import type { TemporalCommands } from '../commands/temporal-commands.ts';
 import type { Catalogue } from '../domain/catalogue/definition.ts';
 import type { Caller } from '../domain/command.ts';
 import type { EngineFlags } from './flags.ts';
+import type { LiveCatalogue } from './live-catalogue.ts';
 import { type Engine, findEngine } from './running-up.ts';
 
 /** Whoever may use this machine's terminal and Temporal sees every command. */
@@ -24,12 +26,13 @@ export interface OpenCommands {
  */
 export async function openCommands(flags: EngineFlags, { decides = false } = {}): Promise<OpenCommands> {
   const engine = findEngine(flags);
-  const [{ readCatalogueWithoutSecrets }, { readSealKey }, { createTemporalCommands }] = await Promise.all([
-    import('./catalogue-file.ts'),
-    import('./seal-key.ts'),
-    import('../commands/temporal-commands.ts'),
-  ]);
-  const catalogue = await readCatalogueWithoutSecrets(engine.catalogueFile);
+  const [{ readingWithoutSecrets, readOnce }, { readSealKey }, { createTemporalCommands }] =
+    await Promise.all([
+      import('./catalogue-file.ts'),
+      import('./seal-key.ts'),
+      import('../commands/temporal-commands.ts'),
+    ]);
+  const catalogue = await readOnce(readingWithoutSecrets(engine.catalogueFile));
   const sealKey = decides ? readSealKey(engine.dataDir) : null;
   const commands = await createTemporalCommands({
     address: engine.address,
@@ -38,6 +41,43 @@ export async function openCommands(flags: EngineFlags, { decides = false } = {})
     sealKey,
   });
   return { commands, engine, catalogue, sealKey, close: () => commands.close() };
+}
+
+/** For servers: what `OpenCommands` holds, with a catalogue that is followed once somebody says so. */
+export interface OpenServing extends Pick<OpenCommands, 'commands' | 'engine' | 'close'> {
+  readonly catalogue: LiveCatalogue;
+  readonly sealKey: Uint8Array;
+}
+
+/** As `openCommands`. What becomes of the catalogue is told to `log`. */
+export async function openServing(flags: EngineFlags, log: Logger): Promise<OpenServing> {
+  const engine = findEngine(flags);
+  const [{ readingWithoutSecrets }, { openLiveCatalogue }, { readSealKey }, { createTemporalCommands }] =
+    await Promise.all([
+      import('./catalogue-file.ts'),
+      import('./live-catalogue.ts'),
+      import('./seal-key.ts'),
+      import('../commands/temporal-commands.ts'),
+    ]);
+  const { address, namespace } = engine;
+  const catalogue = await openLiveCatalogue(readingWithoutSecrets(engine.catalogueFile), log);
+  const sealKey = readSealKey(engine.dataDir);
+  const commands = await createTemporalCommands({
+    address,
+    namespace,
+    catalogue: catalogue.current,
+    sealKey,
+  });
+  return {
+    commands,
+    engine,
+    catalogue,
+    sealKey,
+    async close() {
+      catalogue.close();
+      await commands.close();
+    },
+  };
 }
 
 /** An action that works with `Commands` and closes them whatever happens. */

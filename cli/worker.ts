@@ -21,7 +21,8 @@ export function addWorker(program: Command): void {
 async function start(flags: WorkerFlags, log: Logger): Promise<Running> {
   const [
     { findEngine },
-    { readUsableCatalogue },
+    { readingUsable },
+    { openLiveCatalogue },
     { readSealKey },
     { startWorker },
     { workflowBundle },
@@ -30,6 +31,7 @@ async function start(flags: WorkerFlags, log: Logger): Promise<Running> {
   ] = await Promise.all([
     import('./running-up.ts'),
     import('./catalogue-file.ts'),
+    import('./live-catalogue.ts'),
     import('./seal-key.ts'),
     import('../worker/worker.ts'),
     import('./workflow-bundle.ts'),
@@ -37,7 +39,7 @@ async function start(flags: WorkerFlags, log: Logger): Promise<Running> {
     import('@temporalio/worker'),
   ]);
   const engine = findEngine(flags);
-  const catalogue = await readUsableCatalogue(engine.catalogueFile, engine.simulatorUrl);
+  const catalogue = await openLiveCatalogue(readingUsable(engine.catalogueFile, engine.simulatorUrl), log);
   const logger = new DefaultLogger('INFO', ({ level, message, meta }) => {
     // One of the two task queues has only activities, and the other no Nexus: nothing to warn of.
     const expected = / registered, not polling for /.test(message);
@@ -50,16 +52,20 @@ async function start(flags: WorkerFlags, log: Logger): Promise<Running> {
   const worker = await startWorker({
     address: engine.address,
     namespace: engine.namespace,
-    catalogue: () => catalogue,
+    catalogue: catalogue.current(),
     sealKey: readSealKey(engine.dataDir),
     consoleUrl: flags.consoleUrl ?? engine.consoleUrl,
     logger,
     workflowBundle: await workflowBundle(engine.dataDir, logger),
   });
+  catalogue.follow({ prepare: (next) => worker.replaceCatalogue(next) });
   return {
     ready: { text: `working on ${engine.address}, namespace ${engine.namespace}`, json: {} },
     ended: worker.done,
-    stop: () => worker.stop(),
+    async stop() {
+      catalogue.close();
+      await worker.stop();
+    },
   };
 }
 

@@ -9,8 +9,7 @@ import {
   type WorkflowBundle,
 } from '@temporalio/worker';
 import { createActivities } from '../activities/activities.ts';
-import { createAdapters } from '../activities/adapters.ts';
-import { openWebhook } from '../activities/webhook.ts';
+import { putInForce } from '../activities/in-force.ts';
 import type { Catalogue } from '../domain/catalogue/definition.ts';
 import { RINGS_TASK_QUEUE, TASK_QUEUE, TURNS_TASK_QUEUE } from '../workflows/messages.ts';
 import { tracedActivities } from './traced-activities.ts';
@@ -19,7 +18,8 @@ export interface WorkerOptions {
   /** Temporal's frontend, `host:port`. */
   readonly address: string;
   readonly namespace: string;
-  readonly catalogue: () => Catalogue;
+  /** The one to begin with. */
+  readonly catalogue: Catalogue;
   readonly sealKey: Uint8Array;
   /** Where people decide approvals; the webhook then links to it. */
   readonly consoleUrl?: string | null;
@@ -33,6 +33,8 @@ export interface WorkerOptions {
 export interface RunningWorker {
   /** Resolves when the worker has stopped by itself or by `stop`; rejects when it broke. */
   readonly done: Promise<void>;
+  /** What begins from now on works by this catalogue. Throws, and changes nothing, where its connections can't be opened. */
+  replaceCatalogue(catalogue: Catalogue): void;
   /** Takes no more work, lets sends that are under way finish, and closes its connections. */
   stop(): Promise<void>;
 }
@@ -50,15 +52,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const { address, namespace, catalogue, sealKey, consoleUrl = null, stickyTimeoutMs = 5000 } = options;
   const connection = await NativeConnection.connect({ address });
   const clientConnection = await Connection.connect({ address });
-  const adapters = createAdapters(catalogue());
-  const activities = createActivities({
-    catalogue,
-    adapters,
-    client: new Client({ connection: clientConnection, namespace }),
-    sealKey,
-    webhook: openWebhook(catalogue()),
-    consoleUrl,
-  });
+  const inForce = putInForce(catalogue);
+  const client = new Client({ connection: clientConnection, namespace });
+  const activities = createActivities({ client, sealKey, consoleUrl }, inForce);
   const shared = {
     connection,
     namespace,
@@ -90,12 +86,13 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const workers = [main, turns, rings];
 
   const done = Promise.all(workers.map((worker) => worker.run())).then(async () => {
-    await adapters.close();
+    await inForce.close();
     await clientConnection.close();
     await connection.close();
   });
   return {
     done,
+    replaceCatalogue: inForce.replace,
     stop: async () => {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await done;

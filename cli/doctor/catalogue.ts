@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import type { Catalogue, Connection } from '../../domain/catalogue/definition.ts';
 import { unusable } from '../../worker/usable.ts';
-import { readCatalogue } from '../catalogue-file.ts';
+import { readingWithSecrets, readOnce } from '../catalogue-file.ts';
 import { EXIT } from '../failure.ts';
 import { type Finding, fine, problem } from './finding.ts';
 
@@ -21,7 +21,7 @@ export async function checkCatalogue(file: string, simulatorUrl: string | null):
   let catalogue: Catalogue;
   try {
     // Without a running `up` nothing listens for "simulator:", which is no fault of the catalogue.
-    catalogue = await readCatalogue(file, simulatorUrl ?? NO_SIMULATOR);
+    catalogue = await readOnce(readingWithSecrets(file, simulatorUrl ?? NO_SIMULATOR));
   } catch (error) {
     const what = error instanceof Error ? error.message : String(error);
     return [

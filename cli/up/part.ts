@@ -29,6 +29,8 @@ export interface Part {
   readonly name: string;
   /** Settles once, for the first start: rejects with a `Failure` when the process ends before it is ready. */
   readonly ready: Promise<void>;
+  /** Tells the process to read its files anew, where it knows how. */
+  hangUp(): void;
   stop(): Promise<void>;
 }
 
@@ -76,6 +78,7 @@ export function startPart(options: PartOptions): Part {
   return {
     name,
     ready: first.ready,
+    hangUp: () => void child?.kill('SIGHUP'),
     async stop() {
       stopping = true;
       clearTimeout(restart);

@@ -2,11 +2,12 @@
 import { appendFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { requireApprovers } from '../approvers-file.ts';
-import { readUsableCatalogue } from '../catalogue-file.ts';
+import { readingUsable, readOnce } from '../catalogue-file.ts';
 import { catalogueFile } from '../catalogue-path.ts';
 import { type Holder, leaveDataFolder, type Ready, takeDataFolder, updateHolder } from '../data-folder.ts';
 import { EXIT, Failure } from '../failure.ts';
 import { ANY_ADDRESS, type UpFlags } from '../flags.ts';
+import { onHangUp } from '../hang-up.ts';
 import { processIdentity } from '../process-identity.ts';
 import { ensureSealKey } from '../seal-key.ts';
 import type { Part } from './part.ts';
@@ -21,7 +22,7 @@ import {
 import { anyFreePort, isFree } from './ports.ts';
 import { endOrphan } from './temporal-server.ts';
 
-/** Runs until Ctrl-C, SIGTERM or SIGHUP. Throws a `Failure`, with nothing left running, when it can't start. */
+/** Runs until Ctrl-C, SIGTERM or the end of its terminal. Throws a `Failure`, with nothing left running, when it can't start. */
 export async function runUp(flags: UpFlags): Promise<void> {
   const asked = stopRequest();
   const dataDir = resolve(flags.dataDir);
@@ -31,6 +32,7 @@ export async function runUp(flags: UpFlags): Promise<void> {
   const remember = (news: Partial<Holder>): void => updateHolder(dataDir, (mine = { ...mine, ...news }));
   const say = speaker(dataDir);
   const parts: Part[] = [];
+  onHangUp(() => parts.filter(followsCatalogue).forEach((part) => part.hangUp()), asked.signal);
   try {
     await endOrphan(dead?.temporalProcess ?? null, say);
     const namespace = flags.namespace ?? 'default';
@@ -49,6 +51,8 @@ export async function runUp(flags: UpFlags): Promise<void> {
   process.exit(EXIT.asAsked);
 }
 
+const followsCatalogue = ({ name }: Part): boolean => name === 'worker' || name === 'serve';
+
 /** Stands for the simulator's while only the form of the catalogue matters. */
 const SOME_URL = 'http://127.0.0.1';
 
@@ -58,7 +62,7 @@ async function startAll(start: Start): Promise<Ready> {
   // Every problem of the catalogue is told before anything runs. Where the simulator will listen is no part of it yet.
   const { simulatorUrl: elsewhere = null } = flags;
   const url = flags.simulator ? SOME_URL : elsewhere;
-  const catalogue = await readUsableCatalogue(start.catalogue, url, start.say);
+  const catalogue = await readOnce(readingUsable(start.catalogue, url), start.say);
   requireApprovers(catalogue, flags, start.say);
   const mcpPort = await portForMcp(flags);
 
@@ -133,7 +137,8 @@ function speaker(dataDir: string): (text: string) => void {
 function stopRequest(): { readonly promise: Promise<'asked'>; readonly signal: AbortSignal } {
   const controller = new AbortController();
   const promise = new Promise<'asked'>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    const signals = ['SIGINT', 'SIGTERM'] as const;
+    for (const signal of process.stdin.isTTY ? ([...signals, 'SIGHUP'] as const) : signals) {
       process.on(signal, () => {
         if (controller.signal.aborted) process.exit(EXIT.endedBadly);
         controller.abort();

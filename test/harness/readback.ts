@@ -78,10 +78,10 @@ export async function startReadback({
   ]);
   const catalogue = await testCatalogue(yaml, simulator.url, environment);
   const sealKey = randomBytes(32);
-  const shared = { address: temporal.address, namespace: 'default', catalogue: () => catalogue, sealKey };
+  const shared = { address: temporal.address, namespace: 'default', sealKey };
   const opened: TemporalCommands[] = [];
   const open = async () => {
-    const commands = await createTemporalCommands(shared);
+    const commands = await createTemporalCommands({ ...shared, catalogue: () => catalogue });
     opened.push(commands);
     return commands;
   };
@@ -131,6 +131,7 @@ export async function startReadback({
     async startWorker() {
       worker = await startWorker({
         ...shared,
+        catalogue,
         workflowBundle,
         stickyTimeoutMs: 1000,
         consoleUrl: consoleUrl ?? null,
