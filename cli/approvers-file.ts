@@ -28,6 +28,7 @@ export function requireApprovers(
   { approvals }: Pick<Catalogue, 'approvals'>,
   flags: ApproversFlags & { readonly host: string },
   warn: (text: string) => void,
+  consequence = 'Nothing was started.',
 ): void {
   if (approvals.length === 0 || approversOf(flags).list().length > 0) return;
   const adding = addingCommand(flags);
@@ -43,7 +44,7 @@ export function requireApprovers(
   if (!isLoopback(flags.host))
     throw new Failure(
       EXIT.usage,
-      `${needed}, there are no approvers, and ${flags.host} can be reached from other machines. Nothing was started. Add one first: ${adding}`,
+      `${needed}, there are no approvers, and ${flags.host} can be reached from other machines. ${consequence} Add one first: ${adding}`,
     );
   warn(
     `WARNING: ${needed}, and there are no approvers. What these rules concern will wait, and expire with nothing sent.\n` +

@@ -9,10 +9,12 @@ import {
   ANY_ADDRESS,
   type ApproversFlags,
   addApproversFlags,
+  addAuthFlags,
   addConsoleFlag,
   addEngineFlags,
   addListenFlags,
   addServingFlags,
+  type AuthFlags,
   type ConsoleFlags,
   type EngineFlags,
   flag,
@@ -20,14 +22,17 @@ import {
   type ServingFlags,
   webAddress,
 } from './flags.ts';
-import type { OpenCommands } from './open-commands.ts';
+import type { LiveCatalogue } from './live-catalogue.ts';
+import type { OpenServing } from './open-commands.ts';
 import type { Running } from './role.ts';
+import { authOf, requireSignIn, tryIssuer } from './sign-in.ts';
 import { MCP_PORT } from './up.ts';
 
 type ServeFlags = EngineFlags &
   ListenFlags &
   ServingFlags &
   ApproversFlags &
+  AuthFlags &
   ConsoleFlags & {
     readonly temporalUi?: string;
   };
@@ -46,30 +51,34 @@ export function addServe(program: Command): void {
   }).addOption(
     flag('--temporal-ui <url>', "Temporal's own UI, which the console then links to").argParser(webAddress),
   );
-  addConsoleFlag(command);
+  addAuthFlags(addConsoleFlag(command));
 }
 
 async function serve(flags: ServeFlags, log: Logger): Promise<Running> {
-  const [{ openCommands }, { createHttpApp, serveHttp }, { mountConsole }] = await Promise.all([
+  const [{ openServing }, { createHttpApp, serveHttp }, { mountConsole }] = await Promise.all([
     import('./open-commands.ts'),
     import('../mcp-server/http.ts'),
     import('../console/console.ts'),
   ]);
-  const open = await openCommands(flags, { decides: true });
+  const open = await openServing(flags, log);
+  const { catalogue } = open;
   // `up` has warned already, where it started us.
-  requireApprovers(open.catalogue, flags, (text) => (process.send ? undefined : log.warn(text)));
+  requireApprovers(catalogue.current(), flags, (text) => (process.send ? undefined : log.warn(text)));
   const onError = (error: Error): void => log.error({ err: error }, 'a request failed');
-  const options = { ...mcpOptions(flags, open, flags.consoleUrl ?? null) };
+  let consoleUrl = flags.consoleUrl ?? null;
+  const options = mcpOptions(flags, open, () => consoleUrl);
   const http = createHttpApp({
     commands: open.commands,
     options,
     onError,
     hostnames: hostnamesFor(flags),
+    health: () => ({ catalogue: healthOf(catalogue) }),
   });
   const console = mountConsole(http.app, {
     commands: open.commands,
     approvers: approversOf(flags),
-    catalogue: () => open.catalogue,
+    catalogue: catalogue.current,
+    catalogueTrouble: catalogue.trouble,
     sessionKey: sessionKeyOf(open),
     loopback: isLoopback(flags.host),
     temporalUi:
@@ -78,10 +87,12 @@ async function serve(flags: ServeFlags, log: Logger): Promise<Running> {
   });
   const server = await serveHttp(http, { host: flags.host, port: flags.port });
   // Known only now, where any free port would do.
-  options.consoleUrl ??= ANY_ADDRESS.includes(flags.host)
-    ? `http://localhost:${server.port}/`
-    : `${server.url}/`;
-  const json = { mcp: `${server.url}/mcp`, console: options.consoleUrl };
+  consoleUrl ??= ANY_ADDRESS.includes(flags.host) ? `http://localhost:${server.port}/` : `${server.url}/`;
+  const json = { mcp: `${server.url}/mcp`, console: consoleUrl };
+  catalogue.follow({
+    prepare: (next) => requireApprovers(next, flags, (text) => log.warn(text), 'It was not taken over.'),
+    changed: () => http.catalogueChanged(),
+  });
   return {
     ready: { text: `MCP at ${json.mcp}, console at ${json.console}`, json },
     async stop() {
@@ -93,8 +104,7 @@ async function serve(flags: ServeFlags, log: Logger): Promise<Running> {
 }
 
 /** From the key that all servers share, so that each of them knows the others' sessions. */
-function sessionKeyOf({ sealKey }: Pick<OpenCommands, 'sealKey'>): Uint8Array {
-  if (sealKey === null) throw new Error('opened without the key that seals decisions');
+function sessionKeyOf({ sealKey }: Pick<OpenServing, 'sealKey'>): Uint8Array {
   return Buffer.from(hkdfSync('sha256', sealKey, '', 'readback console sessions', 32));
 }
 
@@ -107,20 +117,30 @@ function hostnamesFor({ host, consoleUrl }: Pick<ServeFlags, 'host' | 'consoleUr
   return [...loopback, ...called, ...publicName];
 }
 
+/** Nothing here is secret: anybody may ask whether a server is well. */
+const healthOf = ({ current, trouble }: LiveCatalogue) => ({
+  digest: current().digest,
+  asInFile: trouble() === null,
+});
+
 /** The flags and the catalogue's settings as the MCP server wants them. */
 export function mcpOptions(
   flags: ServingFlags,
-  { catalogue, sealKey }: Pick<OpenCommands, 'catalogue' | 'sealKey'>,
-  consoleUrl: string | null,
+  { catalogue, sealKey }: Pick<OpenServing, 'catalogue' | 'sealKey'>,
+  consoleUrl: () => string | null,
 ): McpOptions {
   return {
-    operatorWait: catalogue.settings.operatorWait,
-    stateKey: sealKey && requestStateKey(sealKey),
+    get operatorWait() {
+      return catalogue.current().settings.operatorWait;
+    },
+    get consoleUrl() {
+      return consoleUrl();
+    },
+    stateKey: requestStateKey(sealKey),
     taskGraceMs: flags.taskGrace,
     syncWaitMs: flags.syncWait,
     unattended: flags.approval === 'queue',
     deviceHeader: flags.deviceHeader === true,
-    consoleUrl,
   };
 }
 

@@ -12,23 +12,24 @@ export function addStdio(program: Command): void {
 }
 
 async function runStdio(flags: EngineFlags & ServingFlags): Promise<void> {
-  const [{ openCommands }, { serveMcpOverStdio }, { mcpOptions }, { pino }] = await Promise.all([
+  const [{ openServing }, { serveMcpOverStdio }, { mcpOptions }, { pino }] = await Promise.all([
     import('./open-commands.ts'),
     import('../mcp-server/stdio.ts'),
     import('./serve.ts'),
     import('pino'),
   ]);
   const log = pino({ base: null, level: 'warn' }, pino.destination({ fd: 2, sync: true }));
-  const open = await openCommands(flags, { decides: true });
+  const open = await openServing(flags, log);
   let leaving = false;
   const server = serveMcpOverStdio({
     commands: open.commands,
-    options: mcpOptions(flags, open, open.engine.consoleUrl),
+    options: mcpOptions(flags, open, () => open.engine.consoleUrl),
     onError: (error) => {
       // A host that leaves while a call waits: that the wait ends is no failure.
       if (!leaving) log.error({ err: error }, 'a request failed');
     },
   });
+  open.catalogue.follow({ changed: () => server.catalogueChanged() });
   // The host ends us by closing stdin or with a signal. Commands go on either way.
   await new Promise<void>((resolve) => {
     for (const event of ['end', 'close'] as const) process.stdin.once(event, resolve);
