@@ -39,6 +39,7 @@ async function examine(flags: EngineFlags & ListenFlags): Promise<Finding[]> {
     'Start `readback up`, or name one with --temporal or TEMPORAL_ADDRESS.',
   );
   const file = flags.catalogue === undefined && up ? up.catalogue : catalogueFile(flags.catalogue);
+  const following = up?.catalogue === file ? (up.ready?.mcp ?? null) : null;
   return [
     machine.checkNode(),
     machine.checkDataFolder(dataDir),
@@ -47,7 +48,7 @@ async function examine(flags: EngineFlags & ListenFlags): Promise<Finding[]> {
     ...(address === undefined
       ? [noAddress]
       : await checkEngine(address, flags.namespace ?? up?.ready?.namespace ?? 'default')),
-    ...(await checkCatalogue(file, flags.simulatorUrl ?? up?.simulatorUrl ?? null)),
+    ...(await checkCatalogue(file, flags.simulatorUrl ?? up?.simulatorUrl ?? null, following)),
     ...(await checkExamples(file)),
     await machine.checkPort(flags.port, flags.host, up),
   ];

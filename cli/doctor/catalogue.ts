@@ -1,10 +1,10 @@
 /** Checks of the catalogue and of the connections in it. */
 import { connect } from 'node:net';
-import type { Catalogue, Connection } from '../../domain/catalogue/definition.ts';
+import type { Connection } from '../../domain/catalogue/definition.ts';
 import { unusable } from '../../worker/usable.ts';
-import { readingWithSecrets, readOnce } from '../catalogue-file.ts';
+import { readingWithSecrets } from '../catalogue-file.ts';
 import { EXIT } from '../failure.ts';
-import { type Finding, fine, problem } from './finding.ts';
+import { type Finding, fine, problem, warning } from './finding.ts';
 
 const REACHED_WITHIN_MS = 3_000;
 /** Stands for the simulator while no `up` runs one; a name that no resolver knows, by its definition. */
@@ -16,18 +16,22 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = {
   'mqtts:': 8883,
 };
 
-/** Reads the catalogue; then tries to reach each connection, sending nothing. */
-export async function checkCatalogue(file: string, simulatorUrl: string | null): Promise<Finding[]> {
-  let catalogue: Catalogue;
-  try {
-    // Without a running `up` nothing listens for "simulator:", which is no fault of the catalogue.
-    catalogue = await readOnce(readingWithSecrets(file, simulatorUrl ?? NO_SIMULATOR));
-  } catch (error) {
-    const what = error instanceof Error ? error.message : String(error);
-    return [
-      problem('catalogue', EXIT.usage, what, `Mend ${file}; its format is described in docs/catalogue.md.`),
-    ];
+/**
+ * Reads the catalogue; then tries to reach each connection, sending nothing. `mcp`: of the server that follows this file,
+ * where one runs.
+ */
+export async function checkCatalogue(
+  file: string,
+  simulatorUrl: string | null,
+  mcp: string | null,
+): Promise<Finding[]> {
+  // Without a running `up` nothing listens for "simulator:", which is no fault of the catalogue.
+  const read = await readingWithSecrets(file, simulatorUrl ?? NO_SIMULATOR)();
+  if (!read.ok) {
+    const mend = `Mend ${file}; its format is described in docs/catalogue.md. What runs already goes on with the one from before.`;
+    return [problem('catalogue', EXIT.usage, read.problems.join('\n'), mend)];
   }
+  const { catalogue } = read;
   const devices = Object.keys(catalogue.devices).length;
   const used = new Set(Object.values(catalogue.devices).map((device) => device.connection));
   const connections = Object.values(catalogue.connections).filter(({ name }) => used.has(name));
@@ -35,8 +39,21 @@ export async function checkCatalogue(file: string, simulatorUrl: string | null):
   return [
     ...problems.map((text) => problem('devices', EXIT.usage, text, `Take it out of ${file} for now.`)),
     fine('catalogue', `${file}: ${devices} ${devices === 1 ? 'device' : 'devices'}`),
+    ...(mcp === null ? [] : await checkInForce(mcp, catalogue.digest)),
     ...(await Promise.all(connections.map(checkConnection))),
   ];
+}
+
+/** A server that doesn't answer is another check's business. */
+async function checkInForce(mcp: string, digest: string): Promise<Finding[]> {
+  const check = 'catalogue in force';
+  const inForce = await fetch(new URL('/healthz', mcp), { signal: AbortSignal.timeout(REACHED_WITHIN_MS) })
+    .then(async (answer) => ((await answer.json()) as { catalogue?: { digest?: string } }).catalogue?.digest)
+    .catch(() => undefined);
+  if (inForce === undefined) return [];
+  if (inForce === digest) return [fine(check, 'the running server works by the file as it is now')];
+  const mend = 'If it was not changed in the last two seconds, see the log of `serve`: it says why.';
+  return [warning(check, 'the running server works by an earlier one', mend)];
 }
 
 async function checkConnection({ name, baseUrl }: Connection): Promise<Finding> {
