@@ -4,7 +4,6 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { DefaultLogger, type WorkflowBundle } from '@temporalio/worker';
 import type { CommandSnapshot, Submission } from '../../commands/commands.ts';
 import { createTemporalCommands, type TemporalCommands } from '../../commands/temporal-commands.ts';
 import type { Catalogue } from '../../domain/catalogue/definition.ts';
@@ -12,8 +11,9 @@ import { loadCatalogue } from '../../domain/catalogue/load.ts';
 import type { Caller } from '../../domain/command.ts';
 import type { Counters, ReceivedRequest } from '../../simulator/ledger.ts';
 import { startSimulator } from '../../simulator/simulator.ts';
-import { bundleWorkflows, type RunningWorker, startWorker } from '../../worker/worker.ts';
+import { type RunningWorker, startWorker } from '../../worker/worker.ts';
 import { startTemporal } from '../temporal.ts';
+import { testWorkflowBundle } from '../workflow-bundle.ts';
 
 export interface Harness {
   readonly temporal: TestWorkflowEnvironment;
@@ -59,8 +59,6 @@ export interface HarnessOptions {
 
 export const LOCAL: Caller = { subject: 'local', client: 'test', transport: 'http', unattended: false };
 
-let bundle: Promise<WorkflowBundle> | undefined;
-
 export async function startReadback({
   devices,
   profiles = {},
@@ -69,12 +67,10 @@ export async function startReadback({
   environment = {},
   consoleUrl,
 }: HarnessOptions): Promise<Harness> {
-  const quiet = new DefaultLogger('ERROR');
-  bundle ??= bundleWorkflows(quiet);
   const [temporal, simulator, workflowBundle] = await Promise.all([
     startTemporal(),
     startSimulator({ devices: { devices, profiles, limits } }),
-    bundle,
+    testWorkflowBundle(),
   ]);
   const catalogue = await testCatalogue(yaml, simulator.url, environment);
   const sealKey = randomBytes(32);

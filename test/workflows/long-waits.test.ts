@@ -7,10 +7,10 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime, Worker, type WorkflowBundle } from '@temporalio/worker';
 import type { CommandRequest, CommandResult } from '../../domain/command.ts';
 import type { SendResult } from '../../domain/exchange.ts';
-import { bundleWorkflows } from '../../worker/worker.ts';
 import { type Activities, type Look } from '../../workflows/activity-types.ts';
 import { FAILURE, TASK_QUEUE, TURNS_TASK_QUEUE, WORKFLOW_TYPE } from '../../workflows/messages.ts';
 import { startTimeSkippingTemporal } from '../time-skipping.ts';
+import { testWorkflowBundle } from '../workflow-bundle.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -82,7 +82,7 @@ describe('in skipped time', () => {
   before(async () => {
     const logger = new DefaultLogger('ERROR');
     Runtime.install({ logger });
-    [temporal, workflowBundle] = await Promise.all([startTimeSkippingTemporal(), bundleWorkflows(logger)]);
+    [temporal, workflowBundle] = await Promise.all([startTimeSkippingTemporal(), testWorkflowBundle()]);
   });
   after(() => temporal?.teardown());
 

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import packageJson from '../../package.json' with { type: 'json' };
-import { bundleWorkflows } from '../../worker/worker.ts';
+import { testWorkflowBundle } from '../workflow-bundle.ts';
 
 /** One folder a version. */
 const folder = join(import.meta.dirname, 'histories');
@@ -15,7 +15,7 @@ const FEWEST = 15;
 
 describe('a recorded history replays on the present workflows', async () => {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
-  const workflowBundle = await bundleWorkflows(new DefaultLogger('ERROR'));
+  const workflowBundle = await testWorkflowBundle();
   const versions = readdirSync(folder);
   assert.ok(versions.includes(packageJson.version), 'record those of this version: npm run histories');
   for (const version of versions) {

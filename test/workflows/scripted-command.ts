@@ -7,10 +7,10 @@ import type { CommandRequest, CommandResult } from '../../domain/command.ts';
 import type { SendClass, SendResult } from '../../domain/exchange.ts';
 import type { Verdict } from '../../domain/outcome.ts';
 import type { FieldVerdict } from '../../domain/settle.ts';
-import { bundleWorkflows } from '../../worker/worker.ts';
 import { type Activities, type Look, type StepPlan } from '../../workflows/activity-types.ts';
 import { TASK_QUEUE, TURNS_TASK_QUEUE, WORKFLOW_TYPE } from '../../workflows/messages.ts';
 import { startTimeSkippingTemporal } from '../time-skipping.ts';
+import { testWorkflowBundle } from '../workflow-bundle.ts';
 
 /** `died`: the worker dies while it sends. `maybe` is a 503; `soft` a 200 whose body doubts itself. */
 export type Reply = SendClass | 'soft' | 'died';
@@ -69,10 +69,7 @@ export async function startScriptedCommands(): Promise<ScriptedCommands> {
   const plays = new Map<string, ReturnType<typeof playFrom>>();
   const logger = new DefaultLogger('ERROR');
   Runtime.install({ logger });
-  const [temporal, workflowBundle] = await Promise.all([
-    startTimeSkippingTemporal(),
-    bundleWorkflows(logger),
-  ]);
+  const [temporal, workflowBundle] = await Promise.all([startTimeSkippingTemporal(), testWorkflowBundle()]);
   const of = ({ request }: { readonly request: CommandRequest }) => {
     const play = plays.get(request.device);
     assert.ok(play);
