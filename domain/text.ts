@@ -36,6 +36,10 @@ export function formatDuration(ms: number): string {
   return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} d`;
 }
 
+/** `2026-03-01 14:32:05 UTC`: whoever reads it may be in another zone, on another day. */
+export const clockTime = (at: number): string =>
+  `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
 /** A stranger's text made harmless: no control, formatting or bidi characters, one line, at most `limit` characters. */
 export function plain(text: string, limit: number): string {
   // C covers controls, bidi and zero-width formatting, private use and unpaired surrogates; Z every kind of space.

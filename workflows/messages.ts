@@ -5,6 +5,7 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { SaidAboutApproval, Seal } from '../domain/approval/decision.ts';
+import type { Ask, Loan } from '../domain/budget.ts';
 
 /** Workflows and the activities that touch devices. */
 export const TASK_QUEUE = 'readback';
@@ -16,6 +17,7 @@ export const RINGS_TASK_QUEUE = 'readback-rings';
 export const WORKFLOW_TYPE = {
   deviceCommand: 'deviceCommand',
   lane: 'lane',
+  budget: 'budget',
   readDevice: 'readDevice',
   probeDevice: 'probeDevice',
   rehearseCommand: 'rehearseCommand',
@@ -24,6 +26,9 @@ export const WORKFLOW_TYPE = {
 const LANE_PREFIX = 'lane/';
 /** One lane a device; the device's id is the rest of the workflow ID. */
 export const laneWorkflowId = (device: string): string => `${LANE_PREFIX}${device}`;
+
+/** One budget a connection; the connection's name is the rest of the workflow ID. */
+export const budgetWorkflowId = (connection: string): string => `budget/${connection}`;
 
 /** The one memo key that changes: `upsertMemo` replaces a whole top-level key, so the view is one value. Holds a `CommandView`. */
 export const MEMO_KEY = 'readback';
@@ -54,6 +59,11 @@ export const answerSignal = defineSignal<[Answer]>('answer');
 export const supersedeSignal = defineSignal<[{ by: string | null }]>('supersede');
 /** A command asks for its place in the device's lane. */
 export const enterUpdate = defineUpdate<LaneAnswer, [LaneEntry, LaneNews]>('enter');
+
+/** A worker asks for places in its connection's budget, and brings back what it did not use of earlier ones. */
+export const lendUpdate = defineUpdate<Loan, [Ask]>('lend');
+/** It only brings back, or tells what the API said: durable while no worker runs. Wants nothing. */
+export const bringBackSignal = defineSignal<[Ask]>('bringBack');
 
 /** What a person (or what their client) said, sealed by the part that authenticated them. */
 export interface Answer {
