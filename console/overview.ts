@@ -40,6 +40,8 @@ const MOST_RECENT = 100;
 export function createOverview(
   commands: Pick<Commands, 'pendingApprovals' | 'list'>,
   onError: (error: Error) => void,
+  /** Of what else the pages show. */
+  revisionOfRest: () => string = () => '',
 ): OverviewSource {
   const listeners = new Set<(revision: string) => void>();
   let last: Overview | null = null;
@@ -49,7 +51,7 @@ export function createOverview(
 
   const readNow = async (): Promise<Overview> => {
     const startedAt = Date.now();
-    const overview = await readOverview(commands);
+    const overview = await readOverview(commands, revisionOfRest());
     tookMs = Date.now() - startedAt;
     const changed = last !== null && last.revision !== overview.revision;
     last = overview;
@@ -90,7 +92,10 @@ export function createOverview(
   };
 }
 
-async function readOverview(commands: Pick<Commands, 'pendingApprovals' | 'list'>): Promise<Overview> {
+async function readOverview(
+  commands: Pick<Commands, 'pendingApprovals' | 'list'>,
+  rest: string,
+): Promise<Overview> {
   const at = Date.now();
   const [{ pending, total }, open, newest] = await Promise.all([
     allPending(commands, MOST_PENDING),
@@ -104,12 +109,12 @@ async function readOverview(commands: Pick<Commands, 'pendingApprovals' | 'list'
     totalPending: total,
     open,
     recent,
-    revision: revisionOf([...pending, ...open, ...recent]),
+    revision: revisionOf([...pending, ...open, ...recent], rest),
   };
 }
 
-function revisionOf(snapshots: readonly CommandSnapshot[]): string {
-  const hash = createHash('sha256');
+function revisionOf(snapshots: readonly CommandSnapshot[], rest: string): string {
+  const hash = createHash('sha256').update(rest);
   for (const { commandId, status, lastUpdatedAt, view } of snapshots)
     hash.update(`${commandId} ${status} ${lastUpdatedAt} ${view.phase} ${view.approval?.key ?? ''}\n`);
   return hash.digest('base64url').slice(0, 16);
