@@ -4,6 +4,7 @@
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DURATION, milliseconds } from '../domain/catalogue/durations.ts';
+import { checkedIssuerUrl } from '../identity/issuer-url.ts';
 import { DEFAULT_OPTIONS, LONGEST_WAIT_MS } from '../mcp-server/options.ts';
 import { DEFAULT_DATA_DIR } from './data-folder.ts';
 
@@ -46,7 +47,21 @@ export interface ConsoleFlags {
   readonly consoleUrl?: string;
 }
 
-export interface UpFlags extends EngineFlags, ListenFlags, ServingFlags, ApproversFlags, ConsoleFlags {
+/** Where agents and people sign in. */
+export interface AuthFlags {
+  readonly authIssuer?: string;
+  readonly consoleClientId?: string;
+  readonly authAudience?: string;
+  readonly anyoneMayCommand?: true;
+}
+
+export interface UpFlags
+  extends EngineFlags,
+    ListenFlags,
+    ServingFlags,
+    ApproversFlags,
+    ConsoleFlags,
+    AuthFlags {
   /** `--no-simulator` sets it to false. */
   readonly simulator: boolean;
   readonly simulatorDevices?: string;
@@ -73,6 +88,28 @@ export const addConsoleFlag = (command: Command): Command =>
       'where people reach the console, if not at the address that is listened on',
     ).argParser(webAddress),
   );
+
+export const issuerFlag = (): Option =>
+  flag(
+    '--auth-issuer <url>',
+    'where agents and people sign in (OAuth 2.1, OpenID Connect), as it calls itself',
+  ).argParser(issuerUrl);
+
+export const addAuthFlags = (command: Command): Command =>
+  command
+    .addOption(issuerFlag())
+    .addOption(
+      flag(
+        '--auth-audience <url>',
+        'what access tokens must be for (default: /mcp beside the console URL)',
+      ).argParser(webAddress),
+    )
+    .addOption(
+      flag('--console-client-id <id>', 'what the issuer knows the console by: people sign in there with it'),
+    )
+    .addOption(
+      flag('--anyone-may-command', 'listen beyond this machine although nobody signs in; see the docs first'),
+    );
 
 export const addEngineFlags = (command: Command): Command =>
   addJsonFlag(addDataFlag(command))
@@ -153,6 +190,14 @@ export function webAddress(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
     throw new InvalidArgumentError('A URL starts with http:// or https://.');
   return text;
+}
+
+function issuerUrl(text: string): string {
+  try {
+    return checkedIssuerUrl(text);
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
 }
 
 /** Milliseconds of `5s`; a bare 0 needs no unit. */

@@ -8,13 +8,13 @@ import { approversOf, isLoopback, requireApprovers } from './approvers-file.ts';
 import {
   ANY_ADDRESS,
   type ApproversFlags,
+  type AuthFlags,
   addApproversFlags,
   addAuthFlags,
   addConsoleFlag,
   addEngineFlags,
   addListenFlags,
   addServingFlags,
-  type AuthFlags,
   type ConsoleFlags,
   type EngineFlags,
   flag,
@@ -25,7 +25,7 @@ import {
 import type { LiveCatalogue } from './live-catalogue.ts';
 import type { OpenServing } from './open-commands.ts';
 import type { Running } from './role.ts';
-import { authOf, requireSignIn, tryIssuer } from './sign-in.ts';
+import { authOf, consoleSignInOf, requireSignIn, tryIssuer } from './sign-in.ts';
 import { MCP_PORT } from './up.ts';
 
 type ServeFlags = EngineFlags &
@@ -60,19 +60,24 @@ async function serve(flags: ServeFlags, log: Logger): Promise<Running> {
     import('../mcp-server/http.ts'),
     import('../console/console.ts'),
   ]);
+  // `up` has warned already, where it started us.
+  const warn = (text: string): void => (process.send ? undefined : log.warn(text));
+  requireSignIn(flags, warn);
   const open = await openServing(flags, log);
   const { catalogue } = open;
-  // `up` has warned already, where it started us.
-  requireApprovers(catalogue.current(), flags, (text) => (process.send ? undefined : log.warn(text)));
+  requireApprovers(catalogue.current(), flags, warn);
   const onError = (error: Error): void => log.error({ err: error }, 'a request failed');
   let consoleUrl = flags.consoleUrl ?? null;
   const options = mcpOptions(flags, open, () => consoleUrl);
+  const auth = await authOf(flags, () => consoleUrl);
+  const signIn = await consoleSignInOf(flags, auth, () => consoleUrl);
   const http = createHttpApp({
     commands: open.commands,
     options,
     onError,
     hostnames: hostnamesFor(flags),
     health: () => ({ catalogue: healthOf(catalogue) }),
+    ...(auth && { auth }),
   });
   const console = mountConsole(http.app, {
     commands: open.commands,
@@ -80,6 +85,7 @@ async function serve(flags: ServeFlags, log: Logger): Promise<Running> {
     catalogue: catalogue.current,
     catalogueTrouble: catalogue.trouble,
     sessionKey: sessionKeyOf(open),
+    signIn,
     loopback: isLoopback(flags.host),
     temporalUi:
       flags.temporalUi === undefined ? null : { url: flags.temporalUi, namespace: open.engine.namespace },
@@ -89,6 +95,7 @@ async function serve(flags: ServeFlags, log: Logger): Promise<Running> {
   // Known only now, where any free port would do.
   consoleUrl ??= ANY_ADDRESS.includes(flags.host) ? `http://localhost:${server.port}/` : `${server.url}/`;
   const json = { mcp: `${server.url}/mcp`, console: consoleUrl };
+  if (auth !== undefined) void tryIssuer(auth.issuer, (text) => log.warn(text));
   catalogue.follow({
     prepare: (next) => requireApprovers(next, flags, (text) => log.warn(text), 'It was not taken over.'),
     changed: () => http.catalogueChanged(),
@@ -109,12 +116,14 @@ function sessionKeyOf({ sealKey }: Pick<OpenServing, 'sealKey'>): Uint8Array {
 }
 
 /** Names that requests may come with. Whoever listens on one address of a network is called by that address as well. */
-function hostnamesFor({ host, consoleUrl }: Pick<ServeFlags, 'host' | 'consoleUrl'>): string[] {
-  const publicName = consoleUrl === undefined ? [] : [new URL(consoleUrl).hostname];
+function hostnamesFor({ host, consoleUrl, authAudience }: ServeFlags): string[] {
+  const publicNames = [consoleUrl, authAudience].flatMap((url) =>
+    url === undefined ? [] : [new URL(url).hostname],
+  );
   const loopback = ['localhost', '127.0.0.1', '[::1]'];
   const shown = host.includes(':') ? `[${host}]` : host;
   const called = ['0.0.0.0', '[::]', ...loopback].includes(shown) ? [] : [shown];
-  return [...loopback, ...called, ...publicName];
+  return [...loopback, ...called, ...publicNames];
 }
 
 /** Nothing here is secret: anybody may ask whether a server is well. */

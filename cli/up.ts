@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import {
   addApproversFlags,
+  addAuthFlags,
   addConsoleFlag,
   addEngineFlags,
   addListenFlags,
@@ -27,7 +28,7 @@ export function addUp(program: Command): void {
   })
     .addOption(flag('--no-simulator', 'start no simulated devices'))
     .addOption(flag('--simulator-devices <file>', "the simulated devices (default: the demo's)"));
-  addConsoleFlag(command);
+  addAuthFlags(addConsoleFlag(command));
 }
 
 const HELP = `

@@ -4,6 +4,7 @@
  */
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, type RemoteJWKSet } from 'jose';
 import { z } from 'zod';
+import { isSafelyReached } from './issuer-url.ts';
 
 export interface Issuer {
   /** Exactly as it calls itself, which is what `iss` of its tokens says. */
@@ -74,26 +75,6 @@ const isAboutTheToken = (error: unknown): boolean =>
   error instanceof errors.JWKSNoMatchingKey ||
   error instanceof errors.JWKSMultipleMatchingKeys ||
   error instanceof errors.JOSENotSupported;
-
-/** Throws what is wrong with it: an issuer is reached over TLS, but for one on this machine, and has no query or fragment. */
-export function checkedIssuerUrl(text: string): string {
-  if (!URL.canParse(text))
-    throw new Error('An issuer is a URL, as in https://login.example.com/realms/home.');
-  if (!isSafelyReached(text))
-    throw new Error(
-      'An issuer is reached over https: whoever changes its keys on the way can sign in as anybody.',
-    );
-  const { search, hash, username } = new URL(text);
-  if (search !== '' || hash !== '' || username !== '')
-    throw new Error("An issuer's URL has no query, no fragment and no user name.");
-  return text;
-}
-
-function isSafelyReached(url: string): boolean {
-  const { protocol, hostname } = new URL(url);
-  const isThisMachine = ['localhost', '[::1]'].includes(hostname) || /^127(\.\d{1,3}){3}$/.test(hostname);
-  return protocol === 'https:' || (protocol === 'http:' && isThisMachine);
-}
 
 /** Lets nobody ask again for a while after a failure: the same one is thrown. */
 function pausing(pauseMs: number): <T>(ask: () => Promise<T>) => Promise<T> {

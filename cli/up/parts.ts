@@ -120,6 +120,10 @@ export function servingArguments(flags: UpFlags, mcpPort: number, temporalUi: st
     ...(flags.deviceHeader ? ['--device-header'] : []),
     ...(flags.approvers === undefined ? [] : ['--approvers', flags.approvers]),
     ...(flags.consoleUrl === undefined ? [] : ['--console-url', flags.consoleUrl]),
+    ...(flags.authIssuer === undefined ? [] : ['--auth-issuer', flags.authIssuer]),
+    ...(flags.authAudience === undefined ? [] : ['--auth-audience', flags.authAudience]),
+    ...(flags.consoleClientId === undefined ? [] : ['--console-client-id', flags.consoleClientId]),
+    ...(flags.anyoneMayCommand ? ['--anyone-may-command'] : []),
     ...(temporalUi === null ? [] : ['--temporal-ui', temporalUi]),
   ];
 }

@@ -10,6 +10,7 @@ import { ANY_ADDRESS, type UpFlags } from '../flags.ts';
 import { onHangUp } from '../hang-up.ts';
 import { processIdentity } from '../process-identity.ts';
 import { ensureSealKey } from '../seal-key.ts';
+import { requireSignIn } from '../sign-in.ts';
 import type { Part } from './part.ts';
 import {
   engineArguments,
@@ -58,6 +59,7 @@ const SOME_URL = 'http://127.0.0.1';
 
 async function startAll(start: Start): Promise<Ready> {
   const { flags, dataDir, parts } = start;
+  requireSignIn(flags, start.say);
   ensureSealKey(dataDir);
   // Every problem of the catalogue is told before anything runs. Where the simulator will listen is no part of it yet.
   const { simulatorUrl: elsewhere = null } = flags;

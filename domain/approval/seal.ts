@@ -17,12 +17,17 @@ export function sealMatches(key: Uint8Array, decision: DecisionToSeal, { nonce, 
   return expected.length === given.length && timingSafeEqual(expected, given);
 }
 
-/** Throws where the text isn't base64url of at least 32 bytes. */
+/** Of 32 random bytes hardly ever fewer differ; of a word that is repeated, or of nothing but zeros, always. */
+const DIFFERENT_BYTES = 16;
+
+/** Throws where the text isn't base64 or base64url of at least 32 bytes, or not of random ones. */
 export function sealKeyFrom(text: string): Uint8Array {
   const key = Buffer.from(text, 'base64url');
-  if (key.length < SEAL_KEY_BYTES) {
+  const isRandom = new Set(key).size >= DIFFERENT_BYTES;
+  if (key.length < SEAL_KEY_BYTES || !isRandom) {
     throw new Error(
-      `READBACK_SEAL_KEY must be at least ${SEAL_KEY_BYTES} random bytes in base64url, e.g. from: openssl rand -base64 32`,
+      `READBACK_SEAL_KEY must be at least ${SEAL_KEY_BYTES} random bytes in base64url, e.g. from: openssl rand -base64 32. ` +
+        'Whoever guesses it can decide every approval.',
     );
   }
   return key;

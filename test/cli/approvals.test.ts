@@ -55,7 +55,10 @@ describe('approvals from a terminal, beside a running `up`', { timeout: 240_000 
   it('`up` and `serve` refuse to start like that where other machines reach them', async () => {
     const elsewhere = join(folder.path, 'elsewhere');
     const { code, stderr } = await readback(
-      ['up', '--data-dir', elsewhere, '--catalogue', catalogue, '--host', '0.0.0.0', '--port', '0'],
+      [
+        ...['up', '--data-dir', elsewhere, '--catalogue', catalogue],
+        ...['--host', '0.0.0.0', '--port', '0', '--anyone-may-command'],
+      ],
       { env: { PATH: process.env.PATH ?? '' } },
     );
     assert.equal(code, 2);
@@ -63,7 +66,10 @@ describe('approvals from a terminal, beside a running `up`', { timeout: 240_000 
       stderr,
       /0\.0\.0\.0 can be reached from other machines\. Nothing was started\. Add one first: readback approvers add/,
     );
-    const serve = await readback(['serve', '--host', '0.0.0.0', '--port', '0'], beside);
+    const serve = await readback(
+      ['serve', '--host', '0.0.0.0', '--port', '0', '--anyone-may-command'],
+      beside,
+    );
     assert.equal(serve.code, 2);
     assert.match(serve.stderr, /Nothing was started/);
   });

@@ -11,7 +11,8 @@ import {
   UnsecuredJWT,
 } from 'jose';
 import { InvalidToken, verifyAccessToken } from '../../identity/access-token.ts';
-import { checkedIssuerUrl, type Issuer, IssuerUnreachable, openIssuer } from '../../identity/issuer.ts';
+import { type Issuer, IssuerUnreachable, openIssuer } from '../../identity/issuer.ts';
+import { checkedIssuerUrl } from '../../identity/issuer-url.ts';
 import { type AuthorizationServer, startAuthorizationServer } from '../oauth/authorization-server.ts';
 
 const AUDIENCE = 'https://readback.example/mcp';

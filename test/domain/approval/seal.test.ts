@@ -44,7 +44,9 @@ describe('a seal', () => {
     assert.equal(sealMatches(KEY, DECISION, { nonce: '', mac: '' }), false);
   });
 
-  it('needs a key of 32 bytes or more, and says how to make one', () => {
-    assert.throws(() => sealKeyFrom('c2hvcnQ'), /READBACK_SEAL_KEY must be at least 32 random bytes/);
+  it('needs a key of 32 bytes or more, random ones, and says how to make one', () => {
+    for (const text of ['c2hvcnQ', 'changeme'.repeat(8), Buffer.alloc(64).toString('base64')])
+      assert.throws(() => sealKeyFrom(text), /READBACK_SEAL_KEY must be at least 32 random bytes/);
+    assert.equal(sealKeyFrom(randomBytes(32).toString('base64')).length, 32);
   });
 });

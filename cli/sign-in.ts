@@ -1,0 +1,87 @@
+/** Where agents and people sign in, and what it means for a start when that is nowhere. */
+import type { SignInAtIssuer } from '../console/context.ts';
+import type { Issuer } from '../identity/issuer.ts';
+import type { AuthOptions } from '../mcp-server/authorization.ts';
+import { isLoopback } from './approvers-file.ts';
+import { EXIT, Failure } from './failure.ts';
+import { ANY_ADDRESS, type AuthFlags, type ConsoleFlags, type ListenFlags } from './flags.ts';
+import { secretVariable } from './secret-variable.ts';
+
+type SignInFlags = AuthFlags & ConsoleFlags & Pick<ListenFlags, 'host'>;
+
+/**
+ * Whoever reaches a server where nobody signs in may command every device: only this machine may reach it then. Throws a
+ * `Failure` that says what to set; `warn` is told where somebody insists.
+ */
+export function requireSignIn(flags: SignInFlags, warn: (text: string) => void): void {
+  const { authIssuer, anyoneMayCommand, host } = flags;
+  if (authIssuer !== undefined) {
+    if (ANY_ADDRESS.includes(host) && flags.consoleUrl === undefined && flags.authAudience === undefined)
+      throw new Failure(
+        EXIT.usage,
+        `With --auth-issuer, tokens have to be for this server's public URL, which ${host} doesn't tell. Nothing was started. ` +
+          'Say it with --console-url, e.g. https://readback.example.com/, or with --auth-audience.',
+      );
+    return;
+  }
+  if (isLoopback(host)) return;
+  if (!anyoneMayCommand)
+    throw new Failure(
+      EXIT.usage,
+      `${host} can be reached from other machines, and nobody signs in: whoever reaches it could command every device. ` +
+        'Nothing was started. Say with --auth-issuer where agents sign in (docs/authentication.md), or listen on 127.0.0.1. ' +
+        'Where something else keeps strangers out, --anyone-may-command says that you mean it.',
+    );
+  warn(
+    `WARNING: ${host} can be reached from other machines, and nobody signs in. Whoever reaches it may command every device.`,
+  );
+}
+
+/** undefined: nobody signs in. `consoleUrl` is asked for at each request, since a free port is known late. */
+export async function authOf(
+  { authIssuer, authAudience }: AuthFlags,
+  consoleUrl: () => string | null,
+): Promise<AuthOptions | undefined> {
+  if (authIssuer === undefined) return undefined;
+  const { openIssuer } = await import('../identity/issuer.ts');
+  return { issuer: openIssuer(authIssuer), audience: () => authAudience ?? mcpBeside(consoleUrl()) };
+}
+
+/**
+ * Where people sign in to the console; null: nowhere, an approver's secret is the only way in. Throws a `Failure` for a
+ * console's client without an issuer that could know it.
+ */
+export async function consoleSignInOf(
+  { consoleClientId: clientId }: AuthFlags,
+  auth: AuthOptions | undefined,
+  consoleUrl: () => string | null,
+): Promise<SignInAtIssuer | null> {
+  if (clientId === undefined) return null;
+  if (auth === undefined)
+    throw new Failure(
+      EXIT.usage,
+      '--console-client-id is what an issuer knows the console by, and there is no issuer. Nothing was started. Say where people sign in with --auth-issuer.',
+    );
+  const { openIdConnect } = await import('../identity/openid-connect.ts');
+  const clientSecret = secretVariable('READBACK_CONSOLE_CLIENT_SECRET');
+  return {
+    openId: openIdConnect({ issuer: auth.issuer, clientId, clientSecret }),
+    consoleUrl: () => consoleUrl() ?? '',
+  };
+}
+
+/** The public URL of `/mcp`, where the console is reached at this one. */
+function mcpBeside(consoleUrl: string | null): string {
+  if (consoleUrl === null) throw new Error('asked for the audience before anything listened');
+  return new URL('mcp', consoleUrl.endsWith('/') ? consoleUrl : `${consoleUrl}/`).href;
+}
+
+/** Tells early what would be told to every agent. The issuer may start after this server, so it is no reason not to. */
+export async function tryIssuer(issuer: Issuer, warn: (text: string) => void): Promise<void> {
+  try {
+    await issuer.metadata();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    warn(`Nobody can sign in for now: ${why}`);
+  }
+}
