@@ -184,6 +184,11 @@ export interface Commands {
   submit(submission: Submission): Promise<Submitted>;
   /** One describe. undefined: not a command, not yours, unknown or past retention. Throws `EngineUnreachable`. */
   get(commandId: string, viewer: Viewer): Promise<CommandSnapshot | undefined>;
+  /**
+   * As `get`, for those who poll: may be some hundred milliseconds old, but never older than what this process has shown or
+   * done since. What many ask for at once is one describe.
+   */
+  lately(commandId: string, viewer: Viewer): Promise<CommandSnapshot | undefined>;
   /** Waits until `done(snapshot)` or the time is over, pushed by Temporal where it can be; the last snapshot either way. */
   wait(
     commandId: string,

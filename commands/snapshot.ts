@@ -27,6 +27,11 @@ export async function snapshotOf(
   return listedSnapshot(description, viewer, retentionMs, now);
 }
 
+/** Its owner may, and whoever operates Readback. */
+export function maySee(viewer: Viewer, { owner }: CommandView): boolean {
+  return viewer.kind === 'operator' || owner === viewer.subject;
+}
+
 /** What runs at this moment, which only a description shows. */
 interface Now {
   readonly live: LiveReading | null;
@@ -51,7 +56,7 @@ export function listedSnapshot(
 ): CommandSnapshot | undefined {
   const kept = info.memo?.[MEMO_KEY] as CommandView | undefined;
   if (info.type !== WORKFLOW_TYPE.deviceCommand || kept === undefined) return undefined;
-  if (viewer.kind === 'owner' && kept.owner !== viewer.subject) return undefined;
+  if (!maySee(viewer, kept)) return undefined;
   const trace = info.memo?.[TRACE_MEMO_KEY] as TraceCarrier | undefined;
   const createdAt = info.startTime.getTime();
   const closedAt = info.closeTime?.getTime() ?? null;

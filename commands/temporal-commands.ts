@@ -20,6 +20,7 @@ import { changes, follow } from './follow.ts';
 import { createKnownCommands } from './known-commands.ts';
 import { quotedInQuery } from './query.ts';
 import { dryRun, probe, readState } from './reads.ts';
+import { recentSnapshots } from './recent-snapshots.ts';
 import { retentionOf } from './set-up.ts';
 import { listedSnapshot, snapshotOf } from './snapshot.ts';
 import { createSubmitter } from './submit.ts';
@@ -45,7 +46,6 @@ export interface TemporalCommands extends Commands {
 const CONNECT_WITHIN_MS = 5000;
 /** A status must be served, or its absence said, within two seconds. */
 const DESCRIBE_WITHIN_MS = 2000;
-const LONGEST_COMMAND_ID = 200;
 
 /** Throws `EngineUnreachable` when Temporal doesn't answer at `address`. */
 export async function createTemporalCommands({
@@ -58,19 +58,14 @@ export async function createTemporalCommands({
   const client = new Client({ connection, namespace, interceptors: { workflow: [tracedClient] } });
   const retentionMs = once(() => demand(() => retentionOf(connection, namespace)));
 
-  const get = async (commandId: string, viewer: Viewer): Promise<CommandSnapshot | undefined> => {
-    // Temporal would refuse it anyway, with words of its own.
-    if (commandId === '' || commandId.length > LONGEST_COMMAND_ID) return undefined;
-    const describe = () => client.workflow.getHandle(commandId).describe();
-    const description = await ask(() => client.withDeadline(Date.now() + DESCRIBE_WITHIN_MS, describe));
-    return description && (await snapshotOf(client, description, viewer, await retentionMs()));
-  };
+  const { get, lately, changing } = recentSnapshots((id) => describeCommand(client, id, retentionMs));
   const known = createKnownCommands(client, (id) => get(id, { kind: 'operator' }), retentionMs);
   const { submit } = createSubmitter(client, catalogue, known);
 
   return {
     submit,
     get,
+    lately,
     wait: async (commandId, viewer, { timeoutMs, signal, until = hasEnded }) =>
       await follow(client, commandId, () => get(commandId, viewer), { timeoutMs, signal, until }),
     changes: (commandId, viewer, signal) =>
@@ -80,7 +75,8 @@ export async function createTemporalCommands({
       if (snapshot === undefined) return false;
       // Temporal's cancel carries no header.
       linkTo(snapshot.trace);
-      if (snapshot.status === 'running') await ask(() => client.workflow.getHandle(commandId).cancel());
+      const cancel = () => ask(() => client.workflow.getHandle(commandId).cancel());
+      if (snapshot.status === 'running') await changing(commandId, cancel);
       return true;
     },
     async list(viewer, { limit, device, openOnly = false, notPending = false }) {
@@ -103,7 +99,9 @@ export async function createTemporalCommands({
       if (snapshot === undefined) return 'unknown';
       linkTo(snapshot.trace);
       const decider = { by: snapshot.view.owner, at, ...way };
-      return await answerQuestions(client, needKey(sealKey), snapshot, answers, decider);
+      return await changing(commandId, () =>
+        answerQuestions(client, needKey(sealKey), snapshot, answers, decider),
+      );
     },
     async timeline(commandId, viewer) {
       if ((await get(commandId, viewer)) === undefined) return undefined;
@@ -111,7 +109,9 @@ export async function createTemporalCommands({
     },
     pendingApprovals: async (options) => await pendingApprovals(client, await retentionMs(), options),
     decide: async (commandId, decision, as = { kind: 'operator' }) =>
-      await decide(client, needKey(sealKey), () => get(commandId, as), decision, as),
+      await changing(commandId, () =>
+        decide(client, needKey(sealKey), () => get(commandId, as), decision, as),
+      ),
     readState: async (device) => await readState(client, catalogue(), device),
     probe: async (device) => await probe(client, catalogue(), device),
     dryRun: async (submission) => await dryRun(client, catalogue(), submission),
@@ -125,6 +125,16 @@ function needKey(sealKey: Uint8Array | null): Uint8Array {
   if (sealKey === null)
     throw new Error('this process has no key to seal decisions with: set READBACK_SEAL_KEY');
   return sealKey;
+}
+
+async function describeCommand(
+  client: Client,
+  commandId: string,
+  retentionMs: () => Promise<number>,
+): Promise<CommandSnapshot | undefined> {
+  const describe = () => client.workflow.getHandle(commandId).describe();
+  const description = await ask(() => client.withDeadline(Date.now() + DESCRIBE_WITHIN_MS, describe));
+  return description && (await snapshotOf(client, description, { kind: 'operator' }, await retentionMs()));
 }
 
 const hasEnded = (snapshot: CommandSnapshot): boolean => snapshot.status !== 'running';

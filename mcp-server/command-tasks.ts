@@ -16,11 +16,11 @@ const POLL_WHILE_ACTIVE_MS = 1_000;
 
 /** Serves every command of `commands` as the task of the same id. */
 export function commandTasks(commands: Commands, options: McpOptions, shown: ShownQuestions): TaskStore {
+  const shownAs = (snapshot: CommandSnapshot | undefined) =>
+    snapshot && taskOf(snapshot, Date.now(), options);
   return {
-    async describe(taskId, principal) {
-      const snapshot = await commands.get(taskId, viewerOf({ principal }));
-      return snapshot && taskOf(snapshot, Date.now(), options);
-    },
+    describe: async (taskId, principal) => shownAs(await commands.get(taskId, viewerOf({ principal }))),
+    lately: async (taskId, principal) => shownAs(await commands.lately(taskId, viewerOf({ principal }))),
     async update(taskId, principal, responses) {
       const [askedAt = null] = Object.keys(responses).flatMap((key) => shown.at(taskId, key) ?? []);
       const way = { via: 'form' as const, askedAt };
