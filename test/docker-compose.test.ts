@@ -57,6 +57,13 @@ it('has no password or key of its own: each must be given', () => {
   );
 });
 
+it('lets whoever starts it say where agents sign in, or that nobody does', () => {
+  const { READBACK_AUTH_ISSUER: issuer, READBACK_ANYONE_MAY_COMMAND: anyone } =
+    services['mcp-server']?.environment ?? {};
+  assert.match(issuer ?? '', /^\$\{READBACK_AUTH_ISSUER\?.+\}$/);
+  assert.equal(anyone, '${READBACK_ANYONE_MAY_COMMAND:-}');
+});
+
 it('pins every image to a version', () => {
   const loose = Object.values(services)
     .map(({ image }) => image)
@@ -72,7 +79,9 @@ it('lets a send under way finish before it ends a container', () => {
 
 it('tells agents a console address that a person on this machine can open', () => {
   const { environment, ports } = services['mcp-server'] ?? {};
-  const { hostname, port } = new URL(environment?.['READBACK_CONSOLE_URL'] ?? '');
+  const [, preset = ''] =
+    /^\$\{READBACK_CONSOLE_URL:-(.+)\}$/.exec(environment?.['READBACK_CONSOLE_URL'] ?? '') ?? [];
+  const { hostname, port } = new URL(preset);
   assert.ok(
     (ports ?? []).some((published) => published.startsWith(`${hostname}:${port}:`)),
     String(ports),
