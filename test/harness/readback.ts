@@ -33,6 +33,8 @@ export interface Harness {
   history(workflowId: string): Promise<string[]>;
   stopWorker(): Promise<void>;
   startWorker(): Promise<void>;
+  /** Has another catalogue, in YAML, come into force; `by`: in these only. */
+  changeCatalogue(yaml: string, by?: readonly ('server' | 'worker')[]): Promise<void>;
   /** A second server's `Commands`, with nothing shared but Temporal. */
   otherCommands(): Promise<TemporalCommands>;
   close(): Promise<void>;
@@ -73,11 +75,12 @@ export async function startReadback({
     testWorkflowBundle(),
   ]);
   const catalogue = await testCatalogue(yaml, simulator.url, environment);
+  const inForce = { server: catalogue, worker: catalogue };
   const sealKey = randomBytes(32);
   const shared = { address: temporal.address, namespace: 'default', sealKey };
   const opened: TemporalCommands[] = [];
   const open = async () => {
-    const commands = await createTemporalCommands({ ...shared, catalogue: () => catalogue });
+    const commands = await createTemporalCommands({ ...shared, catalogue: () => inForce.server });
     opened.push(commands);
     return commands;
   };
@@ -127,11 +130,16 @@ export async function startReadback({
     async startWorker() {
       worker = await startWorker({
         ...shared,
-        catalogue,
+        catalogue: inForce.worker,
         workflowBundle,
         stickyTimeoutMs: 1000,
         consoleUrl: consoleUrl ?? null,
       });
+    },
+    async changeCatalogue(changed, by = ['server', 'worker']) {
+      const next = await testCatalogue(changed, simulator.url, environment);
+      for (const part of by) inForce[part] = next;
+      worker?.replaceCatalogue(inForce.worker);
     },
     otherCommands: open,
     async close() {
