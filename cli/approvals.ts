@@ -106,10 +106,16 @@ async function decide(
       'A decline needs --reason, so that whoever asked can be told. Nothing was decided.',
     );
   const { signedIn } = await import('./approver-secret.ts');
-  const { name } = await signedIn(flags);
+  const { name, subject } = await signedIn(flags);
   const open = await openCommands(flags, { decides: true });
   try {
-    const results = await decideEach(open.commands, ids, { decision, by: name, via: 'cli', comment: words });
+    const results = await decideEach(open.commands, ids, {
+      decision,
+      by: name,
+      ...(subject !== null && { subject }),
+      via: 'cli',
+      comment: words,
+    });
     tell(results, flags.json === true);
     process.exitCode = exitCodeOf(results);
   } finally {
@@ -135,7 +141,7 @@ const changesText = ({ changes }: ApprovalBrief): string =>
   changes.map(({ field, before, desired }) => `${field} ${before} → ${desired}`).join(', ');
 
 const lineOf = (brief: ApprovalBrief): string =>
-  `${brief.commandId}  ${formatDuration(brief.expiresAt - Date.now())} left  ${brief.device}: ${changesText(brief)}  from ${brief.requester.subject}`;
+  `${brief.commandId}  ${formatDuration(brief.expiresAt - Date.now())} left  ${brief.device}: ${changesText(brief)}  from ${brief.requester.subject}${brief.voidBecause === null ? '' : `  VOID: ${brief.voidBecause}`}`;
 
 function shownText({ commandId, approval }: { commandId: string; approval: ApprovalBrief | null }): string {
   if (approval === null)
@@ -155,6 +161,9 @@ function shownText({ commandId, approval }: { commandId: string; approval: Appro
     ...(approval.agentsReason === null
       ? []
       : [`  The agent's own words, a claim that Readback has not checked: "${approval.agentsReason}"`]),
+    ...(approval.voidBecause === null
+      ? []
+      : [`  VOID       ${approval.voidBecause}. A yes would send nothing any more; decline it instead.`]),
     `  id         ${commandId}`,
   ].join('\n');
 }

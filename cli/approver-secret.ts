@@ -1,11 +1,11 @@
 /** Asks who decides: READBACK_APPROVER_SECRET, the file it names, or typing it unseen. Never an argument, which others could read. */
-import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { Approver } from '../commands/approvers.ts';
 import { addingCommand, approversOf } from './approvers-file.ts';
 import { EXIT, Failure } from './failure.ts';
 import type { ApproversFlags } from './flags.ts';
+import { secretVariable } from './secret-variable.ts';
 
 /** Throws a `Failure` where nobody has that secret, or none can be asked for. */
 export async function signedIn(flags: ApproversFlags): Promise<Approver> {
@@ -21,24 +21,14 @@ export async function signedIn(flags: ApproversFlags): Promise<Approver> {
 }
 
 async function secret(): Promise<string> {
-  const { READBACK_APPROVER_SECRET: given, READBACK_APPROVER_SECRET_FILE: file } = process.env;
-  if (given) return given;
-  if (file) return fromFile(file);
+  const given = secretVariable('READBACK_APPROVER_SECRET');
+  if (given !== null) return given;
   if (!process.stdin.isTTY)
     throw new Failure(
       EXIT.usage,
       'Your secret can only be asked for in a terminal. Elsewhere set READBACK_APPROVER_SECRET or READBACK_APPROVER_SECRET_FILE. Nothing was decided.',
     );
   return await typedUnseen('Your secret: ');
-}
-
-function fromFile(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    const why = (error as NodeJS.ErrnoException).code ?? String(error);
-    throw new Failure(EXIT.usage, `READBACK_APPROVER_SECRET_FILE ${file} can't be read (${why}).`, error);
-  }
 }
 
 /** On stderr, so that stdout holds the results alone. */

@@ -16,7 +16,9 @@ const UPDATE_DEADLINE_MS = 5000;
 
 export interface Decider {
   readonly by: string;
-  /** `form`, `mrtr`, `console`, `cli`. */
+  /** Who that is to the issuer of sign-ins; absent: they did not sign in there. */
+  readonly subject?: string;
+  /** `form`, `mrtr`, `url`, `console`, `cli`. */
   readonly via: string;
   /** When the asking client was shown the question; absent or null: not known, or not asked through a client. */
   readonly askedAt?: number | null;
@@ -38,7 +40,7 @@ export async function answerQuestions(
   const { commandId, status, view } = snapshot;
   const { approval } = view;
   if (status !== 'running' || approval === null || !Object.hasOwn(responses, approval.key)) return 'notOpen';
-  const decision = decisionOf(responses[approval.key]);
+  const decision = decisionOf(responses[approval.key], decider.via);
   const receipt = await deliverAnswer(
     client,
     commandId,
@@ -56,13 +58,12 @@ export function sealed(
   {
     decision,
     comment,
-    by,
-    via,
     askedAt = null,
     at = Date.now(),
+    ...who
   }: Decider & Pick<Answer, 'decision' | 'comment'>,
 ): Answer {
-  const answer = { key, decision, by, via, comment, at, askedAt };
+  const answer = { key, decision, ...who, comment, at, askedAt };
   return { ...answer, seal: seal(sealKey, { commandId, digest, ...answer }) };
 }
 

@@ -1,5 +1,6 @@
 /** The approval queue: what waits for a person, and carrying their decision to it. */
 import type { Client } from '@temporalio/client';
+import { asksItsOwner } from '../domain/approval/brief.ts';
 import { LONGEST_COMMENT } from '../domain/approval/decision.ts';
 import { samePerson } from '../domain/approval/person.ts';
 import { plain } from '../domain/text.ts';
@@ -11,6 +12,7 @@ import {
   type Decision,
   InputError,
   type PendingApprovals,
+  type Viewer,
 } from './commands.ts';
 import { demand } from './engine.ts';
 import { listPage } from './list-page.ts';
@@ -43,10 +45,13 @@ export async function decide(
   client: Client,
   sealKey: Uint8Array,
   get: () => Promise<CommandSnapshot | undefined>,
-  { decision, by, via, comment }: Decision,
+  { decision, comment, ...who }: Decision,
+  as: Viewer,
 ): Promise<Decided> {
   const snapshot = await get();
-  if (snapshot === undefined) return { kind: 'unknown' };
+  if (snapshot === undefined || (as.kind === 'owner' && !asksItsOwner(snapshot.view)))
+    return { kind: 'unknown' };
+  const { by, via } = who;
   const { commandId, view } = snapshot;
   const words = comment === null || comment.trim() === '' ? null : plain(comment, LONGEST_COMMENT);
   if (decision === 'declined' && (words === null || words === ''))
@@ -54,12 +59,12 @@ export async function decide(
   const { approval } = view;
   if (snapshot.status !== 'running' || approval === null || approval.expiresAt <= Date.now())
     return standing(snapshot);
-  if (approval.by === 'operator' && samePerson(by, view.owner)) {
+  if (approval.by === 'operator' && [by, who.subject ?? by].some((name) => samePerson(name, view.owner))) {
     throw new InputError(
       `${by} asked for this command, so somebody else has to decide it. Nothing was decided.`,
     );
   }
-  const answer = sealed(sealKey, commandId, approval, { decision, by, via, comment: words });
+  const answer = sealed(sealKey, commandId, approval, { decision, ...who, comment: words });
   const receipt = await deliverAnswer(client, commandId, answer);
   if (receipt === 'queued') return { kind: 'queued' };
   if (receipt !== 'ended' && receipt.taken) return { kind: 'taken' };

@@ -19,21 +19,29 @@ export interface Approver {
   readonly addedAt: string;
   /** Changes when the same name is removed and added again, so that what was given to the former one is void. */
   readonly fingerprint: string;
+  /** Who they are to the issuer of sign-ins (`subjectAt`); null: they don't sign in there. */
+  readonly subject: string | null;
 }
 
 export interface Approvers {
   readonly file: string;
   /** In the order in which they were added. A file that isn't there holds nobody. */
   list(): readonly Approver[];
-  /** The secret, which is not kept anywhere. Throws `InputError` for a name that can't be one or is taken. */
-  add(name: string): string;
+  /** The secret, which is not kept anywhere. Throws `InputError` for a name that can't be one, and where name or subject is taken. */
+  add(name: string, subject?: string | null): string;
   /** Their secret and sessions count no more. false: nobody of that name. */
   remove(name: string): boolean;
   /** Whose secret it is; null: nobody's. Takes as long for a right one as for a wrong one. */
   identify(secret: string): Approver | null;
 }
 
-const ENTRY = z.object({ name: z.string(), addedAt: z.string(), salt: z.string(), hash: z.string() });
+const ENTRY = z.object({
+  name: z.string(),
+  addedAt: z.string(),
+  salt: z.string(),
+  hash: z.string(),
+  subject: z.string().optional(),
+});
 const FILE = z.object({ version: z.literal(1), approvers: z.array(ENTRY) });
 type Entry = z.infer<typeof ENTRY>;
 
@@ -46,7 +54,7 @@ export function openApprovers(file: string): Approvers {
   return {
     file,
     list: () => read(file).map(asApprover),
-    add(wanted) {
+    add(wanted, subject = null) {
       const name = checkedName(wanted);
       const secret = newSecret();
       const salt = randomBytes(16).toString('base64url');
@@ -56,7 +64,11 @@ export function openApprovers(file: string): Approvers {
           throw new InputError(
             `There is an approver "${name}" already. Remove that one first, or choose another name.`,
           );
-        return [...entries, { name, addedAt: new Date().toISOString(), salt, hash }];
+        const same = subject === null ? undefined : entries.find((entry) => entry.subject === subject);
+        if (same !== undefined)
+          throw new InputError(`${subject} is the approver "${same.name}" already. Nobody was added.`);
+        const entry = { name, addedAt: new Date().toISOString(), salt, hash };
+        return [...entries, subject === null ? entry : { ...entry, subject }];
       });
       return secret;
     },
@@ -82,7 +94,12 @@ export function openApprovers(file: string): Approvers {
   };
 }
 
-const asApprover = ({ name, addedAt, hash }: Entry): Approver => ({ name, addedAt, fingerprint: hash });
+const asApprover = ({ name, addedAt, hash, subject }: Entry): Approver => ({
+  name,
+  addedAt,
+  fingerprint: hash,
+  subject: subject ?? null,
+});
 
 function checkedName(wanted: string): string {
   const name = wanted.normalize('NFC');

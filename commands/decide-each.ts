@@ -1,5 +1,12 @@
 /** One decision on several commands, with one result for each. */
-import { type Commands, type Decided, type Decision, EngineUnreachable, InputError } from './commands.ts';
+import {
+  type Commands,
+  type Decided,
+  type Decision,
+  EngineUnreachable,
+  InputError,
+  type Viewer,
+} from './commands.ts';
 
 export type DecisionResult =
   | Decided
@@ -33,6 +40,7 @@ export async function decideEach(
   commands: Pick<Commands, 'decide'>,
   commandIds: readonly string[],
   decision: Decision,
+  as?: Viewer,
 ): Promise<ItemDecision[]> {
   const ids = [...new Set(commandIds)];
   if (ids.length > MOST_DECISIONS)
@@ -41,7 +49,7 @@ export async function decideEach(
   let next = 0;
   const decideNext = async (): Promise<void> => {
     for (let index = next++; index < ids.length; index = next++) {
-      results[index] = await decideOne(commands, ids[index] ?? '', decision);
+      results[index] = await decideOne(commands, ids[index] ?? '', decision, as);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, decideNext));
@@ -52,8 +60,9 @@ async function decideOne(
   commands: Pick<Commands, 'decide'>,
   commandId: string,
   decision: Decision,
+  as: Viewer | undefined,
 ): Promise<ItemDecision> {
-  const result = await resultOf(commands, commandId, decision);
+  const result = await resultOf(commands, commandId, decision, as);
   const asAsked =
     result.kind === 'taken' ||
     result.kind === 'queued' ||
@@ -65,9 +74,10 @@ async function resultOf(
   commands: Pick<Commands, 'decide'>,
   commandId: string,
   decision: Decision,
+  as: Viewer | undefined,
 ): Promise<DecisionResult> {
   try {
-    return await commands.decide(commandId, decision);
+    return await commands.decide(commandId, decision, as);
   } catch (error) {
     if (error instanceof InputError) return { kind: 'refused', why: error.message };
     if (error instanceof EngineUnreachable) return { kind: 'unreachable', why: error.message };

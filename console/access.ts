@@ -8,9 +8,11 @@ import { createWrongSecrets } from './wrong-secrets.ts';
 
 export type Standing =
   | { readonly kind: 'approver'; readonly session: Session }
-  /** There are no approvers, and only this machine reaches the server: anybody may look. */
+  /** Signed in, and no approver: sees and decides what their own commands ask of them. */
+  | { readonly kind: 'requester'; readonly session: Session }
+  /** There are no approvers, nobody can sign in, and only this machine reaches the server: anybody may look. */
   | { readonly kind: 'reader' }
-  | { readonly kind: 'stranger'; readonly anyApprovers: boolean };
+  | { readonly kind: 'stranger'; readonly canSignIn: boolean };
 
 export type Identified =
   | { readonly kind: 'approver'; readonly approver: Approver }
@@ -28,19 +30,22 @@ export function createAccess({
   approvers,
   sessions,
   loopback,
+  hasIssuer,
 }: {
   readonly approvers: Approvers;
   readonly sessions: Sessions;
   readonly loopback: boolean;
+  /** People can sign in without being approvers. */
+  readonly hasIssuer: boolean;
 }): Access {
   const wrong = createWrongSecrets();
   return {
     standing(c) {
       const known = approvers.list();
       const session = sessions.read(getCookie(c, sessions.cookieName), known, Date.now());
-      if (session !== null) return { kind: 'approver', session };
-      if (known.length === 0 && loopback) return { kind: 'reader' };
-      return { kind: 'stranger', anyApprovers: known.length > 0 };
+      if (session !== null) return { kind: session.person.isApprover ? 'approver' : 'requester', session };
+      const canSignIn = hasIssuer || known.length > 0;
+      return !canSignIn && loopback ? { kind: 'reader' } : { kind: 'stranger', canSignIn };
     },
     identify(c, secret) {
       const approver = approvers.identify(secret);
@@ -53,5 +58,8 @@ export function createAccess({
     },
   };
 }
+
+export const sessionOf = (standing: Standing): Session | null =>
+  'session' in standing ? standing.session : null;
 
 const addressOf = (c: Context): string => getConnInfo(c).remote.address ?? 'unknown';

@@ -1,13 +1,13 @@
 /** The console over JSON, for scripts: a session's cookie, or `Authorization: Bearer` with an approver's secret. */
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
-import type { Approver } from '../commands/approvers.ts';
 import { InputError } from '../commands/commands.ts';
 import { decideEach, decisionAsJson, MOST_DECISIONS } from '../commands/decide-each.ts';
 import { approvalBrief } from '../domain/approval/brief.ts';
 import type { ConsoleContext } from './context.ts';
 import { DECISIONS } from './decide.ts';
 import { isFromElsewhere } from './headers.ts';
+import { deciderOf, type Person, personOf } from './person.ts';
 
 const DECIDE = z
   .strictObject({
@@ -60,8 +60,7 @@ export function addApi(console: Hono, context: ConsoleContext): void {
     const { ids, decision, comment } = body.data;
     const results = await decideEach(commands, ids, {
       decision: DECISIONS[decision],
-      by: who.name,
-      via: 'console',
+      ...deciderOf(who),
       comment,
     });
     return c.json({
@@ -71,17 +70,19 @@ export function addApi(console: Hono, context: ConsoleContext): void {
 }
 
 /** The approver, or the answer that says why there is none. */
-function authenticate(c: Context, { access, sessions }: ConsoleContext): Approver | Response {
+function authenticate(c: Context, { access, sessions }: ConsoleContext): Person | Response {
   const authorization = c.req.header('authorization');
   if (authorization !== undefined) {
     const [scheme = '', secret = ''] = authorization.split(' ');
     const identified = access.identify(c, scheme.toLowerCase() === 'bearer' ? secret : '');
-    if (identified.kind === 'approver') return identified.approver;
+    if (identified.kind === 'approver') return personOf(identified.approver);
     if (identified.kind === 'nobody') return problem(c, 401, "This is no approver's secret.");
     c.header('Retry-After', String(identified.seconds));
     return problem(c, 429, `Too many wrong secrets. Try again in ${identified.seconds} s.`);
   }
   const standing = access.standing(c);
+  if (standing.kind === 'requester')
+    return problem(c, 403, 'This is for approvers. Decide your own approvals on their pages.');
   if (standing.kind !== 'approver') {
     c.header('WWW-Authenticate', 'Bearer');
     return problem(c, 401, "Sign in, or send Authorization: Bearer with an approver's secret.");
@@ -94,7 +95,7 @@ function authenticate(c: Context, { access, sessions }: ConsoleContext): Approve
       403,
       "With a session, send X-Readback-Csrf as in the page's forms. Nothing was decided.",
     );
-  return session.approver;
+  return session.person;
 }
 
 const problem = (c: Context, status: 400 | 401 | 403 | 404 | 415 | 429, error: string): Response =>

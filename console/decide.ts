@@ -7,6 +7,7 @@ import { isFromElsewhere } from './headers.ts';
 import { show, turnAway } from './page-routes.ts';
 import { decidedPage } from './pages/decided-page.ts';
 import { messagePage } from './pages/sign-in-page.ts';
+import { deciderOf, viewerOf } from './person.ts';
 
 /** The words of forms and API, and what they decide. */
 export const DECISIONS = { approve: 'approved', decline: 'declined' } as const;
@@ -37,12 +38,16 @@ export function addDecide(console: Hono, context: ConsoleContext): void {
     if (word === 'decline' && (comment ?? '').trim() === '')
       return refuse(c, 'A decline needs a reason, so that whoever asked can be told.', 400);
     try {
-      const results = await decideEach(commands, ids, {
-        decision: DECISIONS[word],
-        by: session.approver.name,
-        via: 'console',
-        comment,
-      });
+      const results = await decideEach(
+        commands,
+        ids,
+        {
+          decision: DECISIONS[word],
+          ...deciderOf(session.person),
+          comment,
+        },
+        viewerOf(session.person),
+      );
       const names = await deviceNames(results.filter(({ result }) => result.kind !== 'unknown'));
       return await show(
         c,

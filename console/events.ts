@@ -1,8 +1,9 @@
 /** Tells open pages that something has changed; they fetch themselves again. Nothing else travels this way. */
 import type { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
+import { sessionOf } from './access.ts';
 import type { ConsoleContext } from './context.ts';
-import { sessionOf } from './page-routes.ts';
+import { commandFor } from './person.ts';
 
 /** Each costs a connection and no more: what it shows is read once for all. */
 const MOST_STREAMS = 500;
@@ -12,15 +13,20 @@ const SIGN_OF_LIFE_EVERY_MS = 25_000;
 const STREAM_LASTS_MS = 30 * 60_000;
 
 export function addEvents(console: Hono, context: ConsoleContext): void {
-  const { access, overview, followed } = context;
+  const { access, commands, overview, followed } = context;
   let streams = 0;
 
-  console.get('/events', (c) => {
+  console.get('/events', async (c) => {
     const standing = access.standing(c);
     if (standing.kind === 'stranger') return c.text('Sign in first.\n', 401);
     if (streams >= MOST_STREAMS)
       return c.text('Too many open pages; this one does not update by itself.\n', 503);
     const commandId = c.req.query('command');
+    const person = sessionOf(standing)?.person ?? null;
+    if (person?.isApprover === false) {
+      const seen = commandId !== undefined && (await commandFor(person, commandId, commands)) !== undefined;
+      if (!seen) return c.text('There is nothing to follow.\n', 404);
+    }
     const endsAt = Math.min(
       Date.now() + STREAM_LASTS_MS,
       sessionOf(standing)?.endsAt ?? Number.POSITIVE_INFINITY,

@@ -1,22 +1,36 @@
 /** Signing in with an approver's secret, and out again. */
 import type { Context, Hono } from 'hono';
 import { deleteCookie, setCookie } from 'hono/cookie';
+import { sessionOf } from './access.ts';
 import type { ConsoleContext } from './context.ts';
 import { isFromElsewhere } from './headers.ts';
+import { signOutAtIssuer } from './issuer-sign-in.ts';
 import { show } from './page-routes.ts';
-import { messagePage, noApproversPage, signInPage } from './pages/sign-in-page.ts';
+import { messagePage, noApproversPage, signedOutPage, signInPage } from './pages/sign-in-page.ts';
+import { isOverTls, localPath } from './request-origin.ts';
 import { SESSION_LASTS_MS } from './session.ts';
 
 export function addSignIn(console: Hono, context: ConsoleContext): void {
-  const { access, sessions, approvers } = context;
+  const { access, sessions, approvers, signIn } = context;
   const signInForm = (c: Context, to: string, problem: string | null, status: 200 | 401 | 403 | 429 = 200) =>
-    show(c, context, { title: 'Sign in', here: 'elsewhere' }, signInPage({ problem, to }), status);
+    show(
+      c,
+      context,
+      { title: 'Sign in', here: 'elsewhere' },
+      signInPage({
+        problem,
+        to,
+        issuer: signIn?.openId.issuer ?? null,
+        bySecret: approvers.list().length > 0,
+      }),
+      status,
+    );
 
   console.get('/sign-in', async (c) => {
     const to = localPath(c.req.query('to'));
     const standing = access.standing(c);
-    if (standing.kind === 'approver') return c.redirect(to, 303);
-    if (approvers.list().length > 0) return signInForm(c, to, null);
+    if (sessionOf(standing) !== null) return c.redirect(to, 303);
+    if (signIn !== null || approvers.list().length > 0) return signInForm(c, to, null);
     const mayRead = standing.kind === 'reader';
     return show(c, context, { title: 'Sign in', here: 'elsewhere' }, noApproversPage({ mayRead }));
   });
@@ -44,27 +58,21 @@ export function addSignIn(console: Hono, context: ConsoleContext): void {
   });
 
   console.post('/sign-out', async (c) => {
-    const standing = access.standing(c);
+    const session = sessionOf(access.standing(c));
     const form = new URLSearchParams(await c.req.text());
-    if (standing.kind === 'approver') {
-      if (!sessions.csrfMatches(standing.session, form.get('csrf') ?? undefined))
-        return show(c, context, { title: 'Not signed out', here: 'elsewhere' }, outOfDate, 403);
-      deleteCookie(c, sessions.cookieName, { path: '/' });
-    }
-    return c.redirect('/sign-in', 303);
+    if (session === null) return c.redirect('/sign-in', 303);
+    if (!sessions.csrfMatches(session, form.get('csrf') ?? undefined))
+      return show(c, context, { title: 'Not signed out', here: 'elsewhere' }, outOfDate, 403);
+    deleteCookie(c, sessions.cookieName, { path: '/' });
+    const alsoAt = session.isOfIssuer ? await signOutAtIssuer(c, context) : null;
+    if (alsoAt === null) return c.redirect('/sign-in', 303);
+    return show(
+      c,
+      context,
+      { title: 'Signed out', here: 'elsewhere', goesOnAt: alsoAt.href },
+      signedOutPage(alsoAt),
+    );
   });
 }
 
 const outOfDate = messagePage('Not signed out', 'This page was out of date. Go back and try again.');
-
-/** A proxy that ends TLS says so; if it lies, only the one who asks is harmed. */
-const isOverTls = (c: Context): boolean =>
-  new URL(c.req.url).protocol === 'https:' || c.req.header('x-forwarded-proto') === 'https';
-
-/** Where to go after signing in: a path of ours, never another site. */
-function localPath(to: string | undefined): string {
-  const here = 'http://here.invalid';
-  if (to === undefined || !URL.canParse(to, here)) return '/';
-  const { origin, pathname, search } = new URL(to, here);
-  return origin === here && !pathname.startsWith('//') ? `${pathname}${search}` : '/';
-}

@@ -48,7 +48,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'zod',
     'node:*',
   ],
-  identity: ['domain', 'jose', 'zod'],
+  identity: ['domain', 'jose', 'openid-client', 'zod'],
   'mcp-server': [
     'domain',
     'tracing',

@@ -81,7 +81,9 @@ export function createAnswerBook(): AnswerBook {
     if (receipt?.taken !== true) return { kind: 'notCounted' };
     if (receipt.standing !== 'open') return { kind: 'decided', latencyMs: null };
     const how =
-      answer.decision === 'dismissed' || answer.decision === 'mistyped' ? answer.decision : 'tooFast';
+      answer.decision === 'dismissed' || answer.decision === 'mistyped' || answer.decision === 'opened'
+        ? answer.decision
+        : 'tooFast';
     return { kind: 'leftOpen', how, latencyMs: null };
   }
 

@@ -38,6 +38,8 @@ interface RequestedValue {
 interface Answered extends Common {
   readonly answeredAt: string;
   readonly by: string | null;
+  /** Who that is to the issuer of sign-ins, `ISSUER#SUBJECT`; null: they did not sign in there. */
+  readonly bySubject: string | null;
   readonly via: string | null;
   readonly authenticated: boolean | null;
   /** Sent without a seal: by hand, in the Temporal UI or its command line. */
@@ -60,7 +62,7 @@ export type AuditRecord =
       readonly kind: 'attempt';
       readonly said: string | null;
       /** `notCounted`: invalid, too late, or from somebody who may not decide it. */
-      readonly why: 'dismissed' | 'mistyped' | 'tooFast' | 'notCounted';
+      readonly why: 'dismissed' | 'mistyped' | 'opened' | 'tooFast' | 'notCounted';
     })
   | (Common & {
       readonly kind: 'send';
@@ -89,6 +91,8 @@ export type AuditRecord =
     });
 
 const LONGEST_NAME = 200;
+/** An issuer's URL and its word for somebody; that is never cut off, or two people would look like one. */
+const LONGEST_SUBJECT = 2000;
 const LONGEST_WORDS = 500;
 /** What a record says of its own kind. */
 type Facts = AuditRecord extends infer Record
@@ -123,7 +127,7 @@ export function recordOf(
     device: plain(device, LONGEST_NAME),
     deviceName: words(deviceName, LONGEST_NAME) ?? '',
     requested: Object.fromEntries(requested),
-    subject: plain(caller.subject, LONGEST_NAME),
+    subject: plain(caller.subject, LONGEST_SUBJECT),
     client: words(caller.client, LONGEST_NAME),
     transport: caller.transport,
     unattended: caller.unattended,
@@ -150,7 +154,8 @@ export function answerFacts({ answer, receivedAt, sealed, fate }: SettledAnswer)
   const said = words(answer.decision, LONGEST_NAME);
   const facts = {
     answeredAt: iso(receivedAt),
-    by: words(answer.by, LONGEST_NAME),
+    by: words(answer.by, LONGEST_SUBJECT),
+    bySubject: answer.seal == null ? null : words(answer.subject, LONGEST_SUBJECT),
     via: words(answer.via, LONGEST_NAME),
     authenticated: sealed,
     byHand: answer.seal == null,
@@ -201,7 +206,7 @@ export function endFacts(status: ClosingStatus, view: CommandView | null): Facts
     certain: sent?.certain ?? true,
     replyStatus: sent?.reply?.status ?? null,
     fields: Object.fromEntries(fields) as Extract<AuditRecord, { kind: 'ended' }>['fields'],
-    decidedBy: words(decidedBy?.by, LONGEST_NAME),
+    decidedBy: words(decidedBy?.by, LONGEST_SUBJECT),
     joined: result?.joined ?? null,
   };
 }

@@ -53,9 +53,17 @@ ${
     : html`<div class="claim"><dt>The agent's own words</dt><dd><q>${agentsReason}</q> <span class="faint">A claim. Readback has not checked it.</span></dd></div>`
 }
 </dl>
+${brief.voidBecause === null ? '' : voided(brief.voidBecause)}${options.alone && brief.voidBecause === null ? consequences(brief) : ''}
 ${decisionOf(brief, options)}
 </div>`;
 }
+
+/** In one sentence, for somebody who was sent here and knows nothing of it. */
+const consequences = ({ deviceName, device, changes: asked }: ApprovalBrief): Html =>
+  html`<p class="note" id="consequences">Approve, and Readback sends ${asked.map(({ field, desired }) => `${field} ${desired}`).join(', ')} to ${deviceName}${deviceName === device ? '' : ` (${device})`} at once. Decline, and nothing is sent.</p>`;
+
+const voided = (why: string): Html =>
+  html`<p class="note">Void: ${why}. A yes would send nothing any more. Decline it, so that whoever asked is told.</p>`;
 
 const changes = (list: ApprovalBrief['changes']): Html => html`<table class="changes">
 <thead class="sr"><tr><th scope="col">Field</th><th scope="col">Now</th><th scope="col">Asked</th></tr></thead>
@@ -68,21 +76,23 @@ const changes = (list: ApprovalBrief['changes']): Html => html`<table class="cha
 /** Nothing for those who may not decide; who asked is told so before they try. */
 function decisionOf(brief: ApprovalBrief, { session, alone }: CardOptions): Html | '' {
   if (session === null) return '';
-  if (brief.by === 'operator' && samePerson(session.approver.name, brief.requester.subject))
+  const { name, subject } = session.person;
+  const isAsker = [name, subject ?? name].some((one) => samePerson(one, brief.requester.subject));
+  if (brief.by === 'operator' && isAsker)
     return html`<p class="note">You asked for this yourself, so somebody else has to decide it.</p>`;
   return decisionForms(brief, session, alone ? commentField(brief) : '');
 }
 
 /** Approving takes one press; declining asks why. */
 function decisionForms(
-  { commandId, deviceName }: ApprovalBrief,
+  { commandId, deviceName, voidBecause }: ApprovalBrief,
   { csrf }: Session,
   comment: Html | '',
 ): Html {
   const reason = `reason-${commandId}`;
   const hidden = html`<input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="id" value="${commandId}">`;
   return html`<div class="decide">
-<form method="post" action="/decide">${hidden}<input type="hidden" name="decision" value="approve">${comment}<button class="approve" aria-label="Approve ${deviceName}">Approve</button></form>
+${voidBecause === null ? html`<form method="post" action="/decide">${hidden}<input type="hidden" name="decision" value="approve">${comment}<button class="approve" aria-label="Approve ${deviceName}">Approve</button></form>` : ''}
 <details class="decline"><summary aria-label="Decline ${deviceName}">Decline…</summary>
 <form method="post" action="/decide">${hidden}<input type="hidden" name="decision" value="decline">
 <label for="${reason}">Reason, which whoever asked is told</label>

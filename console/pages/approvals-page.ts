@@ -1,6 +1,7 @@
 /** The queue: what waits for a person. */
 import { html } from 'hono/html';
 import { type ApprovalBrief, byDeadline, byRisk } from '../../domain/approval/brief.ts';
+import type { Person } from '../person.ts';
 import type { Session } from '../session.ts';
 import { approvalCard } from './approval-card.ts';
 import type { Html } from './html.ts';
@@ -19,12 +20,16 @@ export interface Queue {
 /** As many as one can look through without losing one's place. */
 const ON_A_PAGE = 50;
 
+/** For somebody who is signed in and no approver. */
+export const onlyYourOwn = ({ shownAs, subject }: Person): Html =>
+  html`<p class="note">You are signed in as ${shownAs} (<code>${subject}</code>). This page shows what your own commands ask you, and nothing else: approvals of others, and what an operator has to decide, are for approvers.</p>`;
+
 export function approvalsPage({ briefs, total, sort, page, session, now }: Queue): Html {
   const sorted = [...briefs].sort(sort === 'risk' ? byRisk : byDeadline);
   const pages = Math.max(1, Math.ceil(sorted.length / ON_A_PAGE));
   const shownPage = Math.min(Math.max(1, page), pages);
   const shown = sorted.slice((shownPage - 1) * ON_A_PAGE, shownPage * ON_A_PAGE);
-  return html`<div class="title"><h1>Approvals</h1>
+  return html`<div class="title"><h1>${session?.person.isApprover === false ? 'What you are asked' : 'Approvals'}</h1>
 <span class="keys-hint script-only">Press <kbd>?</kbd> for keys</span>
 ${briefs.length > 1 ? sorting(sort) : ''}</div>
 ${total > briefs.length ? html`<p class="note">${total} approvals wait. These are the newest ${briefs.length}; older ones show as these are decided.</p>` : ''}

@@ -1,5 +1,6 @@
 /** The frame around every page. */
 import { html } from 'hono/html';
+import { plain } from '../../domain/text.ts';
 import type { Session } from '../session.ts';
 import type { Html } from './html.ts';
 
@@ -14,12 +15,16 @@ export interface Frame {
   readonly events: string | null;
   /** What this page shows; null with `events`. */
   readonly revision: string | null;
+  /** Where the browser goes by itself; null: it stays. */
+  readonly goesOnAt: string | null;
+  /** What is wrong with the catalogue's files, while an earlier one is in force; null: nothing. */
+  readonly catalogueTrouble: readonly string[] | null;
   /** Versions of style and script, so that a browser never mixes old with new. */
   readonly assets: string;
 }
 
 export function page(frame: Frame, content: Html): Html {
-  const { title, session, here, pending, events, revision, assets } = frame;
+  const { title, session, here, pending, events, revision, goesOnAt, assets } = frame;
   const link = (path: string, name: string, current: boolean) =>
     html`<a href="${path}" ${current ? html`aria-current="page"` : ''}>${name}</a>`;
   const approvals = pending === null ? 'Approvals' : `Approvals (${pending})`;
@@ -29,6 +34,7 @@ export function page(frame: Frame, content: Html): Html {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+${goesOnAt === null ? '' : html`<meta http-equiv="refresh" content="0; url=${goesOnAt}">`}
 <title>${title} · Readback</title>
 <link rel="stylesheet" href="/console.css?v=${assets}">
 <link rel="icon" href="/icon.svg?v=${assets}" type="image/svg+xml">
@@ -38,25 +44,32 @@ export function page(frame: Frame, content: Html): Html {
 <a class="skip" href="#main">Skip to the content</a>
 <header>
 <span class="brand">Readback</span>
-<nav aria-label="Pages">${link('/', approvals, here === 'approvals')}${link('/commands', 'Commands', here === 'commands')}</nav>
+<nav aria-label="Pages">${link('/', approvals, here === 'approvals')}${session?.person.isApprover === false ? '' : link('/commands', 'Commands', here === 'commands')}</nav>
 ${session === null ? signInLink(here) : whoIsIn(session)}
 </header>
 <p class="live" id="live" role="status" aria-live="polite"></p>
-<main id="main" tabindex="-1">${content}</main>
+<main id="main" tabindex="-1">${frame.catalogueTrouble === null ? '' : outdated(frame.catalogueTrouble)}${content}</main>
 ${keys}
 </body>
 </html>`;
 }
 
+const MOST_PROBLEMS = 20;
+
+/** The first line of a problem says where it is. */
+const outdated = (problems: readonly string[]): Html => html`<div class="note" role="alert">
+<h2>The catalogue was changed and can't be used</h2>
+<p>The one from before is in force until this is mended:</p>
+<ul>${problems.slice(0, MOST_PROBLEMS).map((problem) => html`<li>${plain(problem, 300)}</li>`)}</ul>
+${problems.length > MOST_PROBLEMS ? html`<p>And ${problems.length - MOST_PROBLEMS} more, in the server's log.</p>` : ''}
+</div>`;
+
 const signInLink = (here: Frame['here']): Html =>
   here === 'elsewhere' ? html`` : html`<a href="/sign-in">Sign in</a>`;
 
-const whoIsIn = ({
-  approver,
-  csrf,
-}: Session): Html => html`<form method="post" action="/sign-out" class="who">
+const whoIsIn = ({ person, csrf }: Session): Html => html`<form method="post" action="/sign-out" class="who">
 <input type="hidden" name="csrf" value="${csrf}">
-<span class="name">${approver.name}</span> <button class="quiet">Sign out</button>
+<span class="name">${person.shownAs}</span> <button class="quiet">Sign out</button>
 </form>`;
 
 const keys = html`<dialog id="keys" aria-labelledby="keys-title">

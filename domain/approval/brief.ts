@@ -2,10 +2,12 @@
  * What somebody reads before they decide: rendered from the catalogue, strangers' texts made harmless. The same for
  * console, API and command line.
  */
-import type { ApprovalBy, Catalogue } from '../catalogue/definition.ts';
+import type { ApprovalBy, Catalogue, DeviceDefinition } from '../catalogue/definition.ts';
 import type { CommandView } from '../command.ts';
+import { parseDesired } from '../desired.ts';
 import { REPEAT_RISKS, type RepeatRisk, repeatRisk, unverifiableFields } from '../repeating.ts';
 import { formatValue, plain } from '../text.ts';
+import type { Desired } from '../values.ts';
 
 export interface ApprovalBrief {
   readonly commandId: string;
@@ -30,12 +32,16 @@ export interface ApprovalBrief {
   readonly repeating: RepeatRisk;
   /** Asked fields that nobody can read back. */
   readonly unverifiable: readonly string[];
+  /** Why a yes would send nothing any more; null: it would. */
+  readonly voidBecause: string | null;
   /** Epoch ms. */
   readonly askedAt: number;
   readonly expiresAt: number;
 }
 
 const LONGEST_NAME = 64;
+/** Whole, or two people would look like one. */
+const LONGEST_SUBJECT = 300;
 /** Longer than any text that a field takes. */
 export const LONGEST_VALUE = 1000;
 const LONGEST_REASON = 200;
@@ -65,7 +71,7 @@ export function approvalBrief(
     by: approval.by,
     ruleReason: approval.reason === null ? null : plain(approval.reason, LONGEST_REASON),
     requester: {
-      subject: plain(caller.subject, LONGEST_NAME),
+      subject: plain(caller.subject, LONGEST_SUBJECT),
       client: caller.client === null ? null : plain(caller.client, LONGEST_NAME),
       transport: caller.transport,
       unattended: caller.unattended,
@@ -73,9 +79,27 @@ export function approvalBrief(
     agentsReason: view.reason === null ? null : plain(view.reason, LONGEST_REASON),
     repeating: repeatRisk(device, view.desired),
     unverifiable: unverifiableFields(device, view.desired),
+    voidBecause: voidBecause(device, view.desired),
     askedAt: approval.askedAt,
     expiresAt: approval.expiresAt,
   };
+}
+
+/**
+ * Its owner may decide it, or somebody has decided it, or its time was over: not what waits for an operator, and not what
+ * never asked anybody.
+ */
+export function asksItsOwner({ approval, decidedBy, result }: CommandView): boolean {
+  if (approval !== null) return approval.by === 'requester';
+  return decidedBy !== null || result?.outcome === 'expired';
+}
+
+/** An approval is given for a definition: without it, or where it takes no more what is asked, there is nothing to send. */
+function voidBecause(device: DeviceDefinition | undefined, desired: Desired): string | null {
+  if (device === undefined) return 'its device is no longer in the catalogue';
+  const parsed = parseDesired(device, desired);
+  if (parsed.ok) return null;
+  return plain(`the definition of its device has changed: ${parsed.problems.join(' ')}`, LONGEST_REASON);
 }
 
 /** Riskiest first; what is as risky, by deadline. */

@@ -14,6 +14,8 @@ export interface Ring {
 const LARGEST_BODY_BYTES = 4096;
 /** Whoever decides reads it whole where they do. */
 const LONGEST_VALUE = 66;
+/** Enough to know one's own by. */
+const LONGEST_SUBJECT = 128;
 /** With everything else at its longest there is room for this. */
 const LONGEST_LINK = 1000;
 
@@ -46,7 +48,7 @@ export function approvalRing(
         ...(shown < told.length ? { moreChanges: told.length - shown } : {}),
         neededBy: by,
         ruleReason,
-        requester: { subject: requester.subject, client: requester.client },
+        requester: { subject: plain(requester.subject, LONGEST_SUBJECT), client: requester.client },
         expiresAt: new Date(expiresAt).toISOString(),
         url: linkTo(commandId, consoleUrl),
       },

@@ -63,8 +63,15 @@ describe('the audit', { timeout: 170_000 }, () => {
     const [, decision, send] = records;
     assert.ok(decision?.kind === 'decision');
     assert.deepEqual(
-      [decision.decision, decision.by, decision.via, decision.authenticated, decision.byHand],
-      ['approved', 'ann', 'console', true, false],
+      [
+        decision.decision,
+        decision.by,
+        decision.bySubject,
+        decision.via,
+        decision.authenticated,
+        decision.byHand,
+      ],
+      ['approved', 'ann', 'https://issuer.example#ann', 'console', true, false],
     );
     assert.equal(decision.comment, 'checked by phone');
     assert.ok(decision.latencyMs !== null && decision.latencyMs >= 0 && decision.latencyMs < 20_000);

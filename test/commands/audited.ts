@@ -50,6 +50,7 @@ export async function playFirst(readback: Harness): Promise<Record<string, strin
   await commands.decide(guarded, {
     decision: 'approved',
     by: 'ann',
+    subject: 'https://issuer.example#ann',
     via: 'console',
     comment: 'checked by phone',
   });

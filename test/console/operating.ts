@@ -6,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Approvers, openApprovers } from '../../commands/approvers.ts';
 import type { CommandSnapshot, Commands } from '../../commands/commands.ts';
 import { mountConsole } from '../../console/console.ts';
+import type { Catalogue } from '../../domain/catalogue/definition.ts';
+import type { OpenIdConnect } from '../../identity/openid-connect.ts';
 import { createHttpApp, serveHttp } from '../../mcp-server/http.ts';
 import { DEFAULT_OPTIONS } from '../../mcp-server/options.ts';
 import { type Harness, LOCAL, startReadback } from '../harness/readback.ts';
@@ -57,7 +59,16 @@ export interface Operating {
   /** Faults that the console has logged. */
   readonly errors: readonly Error[];
   /** Another console on the same Temporal, with its own process's state. */
-  serve(options?: { loopback?: boolean; approvers?: Approvers; commands?: Commands }): Promise<string>;
+  serve(options?: {
+    loopback?: boolean;
+    approvers?: Approvers;
+    commands?: Commands;
+    /** Where people sign in. `consoleUrl`: where the issuer sends them back to; absent: to this very console. */
+    signIn?: { openId: OpenIdConnect; consoleUrl?: string };
+    /** As it has become since. */
+    catalogue?: Catalogue;
+    catalogueTrouble?: readonly string[];
+  }): Promise<string>;
   /** Submits a command that an operator has to decide; its id once it waits. */
   ask(device: string, more?: { subject?: string; reason?: string; temperature?: number }): Promise<string>;
   signIn(secret: string, url?: string): Promise<Browser>;
@@ -78,18 +89,22 @@ export async function operate(): Promise<Operating> {
     const mounted = mountConsole(http.app, {
       commands,
       approvers: options.approvers ?? approvers,
-      catalogue: () => harness.catalogue,
+      catalogue: () => options.catalogue ?? harness.catalogue,
+      catalogueTrouble: () => options.catalogueTrouble ?? null,
       sessionKey: harness.sealKey,
+      signIn: options.signIn
+        ? { openId: options.signIn.openId, consoleUrl: () => options.signIn?.consoleUrl ?? served.url }
+        : null,
       loopback: options.loopback ?? true,
       temporalUi: { url: 'http://127.0.0.1:8233/', namespace: 'default' },
       onError,
     });
-    const { url, close } = await serveHttp(http, { host: '127.0.0.1', port: 0 });
+    const served = await serveHttp(http, { host: '127.0.0.1', port: 0 });
     closing.push(async () => {
       mounted.close();
-      await close();
+      await served.close();
     });
-    return url;
+    return served.url;
   };
   const url = await serve();
   let counter = 0;

@@ -219,8 +219,10 @@ function configuration({
       const { client, session, provider } = ctx.oidc;
       if (client === undefined || session?.accountId === undefined) return undefined;
       const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
-      const mayDecide = accounts.get(session.accountId)?.['mayDecide'] === true;
-      grant.addOIDCScope([...OPENID_SCOPES, ...(mayDecide ? ['approvals:decide'] : [])].join(' '));
+      grant.addOIDCScope(OPENID_SCOPES.join(' '));
+      // Refused rather than not granted: else it would ask for ever.
+      if (accounts.get(session.accountId)?.['mayDecide'] === true) grant.addOIDCScope('approvals:decide');
+      else grant.rejectOIDCScope('approvals:decide');
       for (const resource of [ctx.oidc.params?.['resource']].flat())
         if (typeof resource === 'string') grant.addResourceScope(resource, EVERY_SCOPE);
       await grant.save();
