@@ -1,10 +1,12 @@
 /** `/admin`: look at the devices and what reached them, and change how they behave while they run. */
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { duration, script } from './behaviour.ts';
+import type { Account } from './account.ts';
+import { script } from './behaviour.ts';
 import { behave, schedule, setByHand } from './device.ts';
 import { checkScript } from './devices-file.ts';
 import { catchUp } from './due.ts';
+import { duration } from './duration.ts';
 import { type House, type Resident, resetHouse } from './house.ts';
 import { check, DevicesFileError } from './mistakes.ts';
 import { reading } from './reading.ts';
@@ -15,12 +17,15 @@ const CALLS = [
   'PATCH /admin/devices/{id}/state',
   'PATCH /admin/devices/{id}/behaviour',
   'POST /admin/devices/{id}/script',
+  'GET /admin/accounts/{id}',
+  'POST /admin/accounts/{id}/sign-out',
   'POST /admin/advance',
   'POST /admin/reset',
 ];
 
 const values = z.record(z.string(), z.json());
 const advance = z.strictObject({ by: duration });
+const signOut = z.strictObject({ all: z.boolean().default(false) });
 
 export function createAdmin(house: House): Hono {
   const admin = new Hono().basePath('/admin');
@@ -76,6 +81,12 @@ export function createAdmin(house: House): Hono {
     schedule(found.device, events, now());
     return c.json(detail(found, now()));
   });
+  admin.get('/accounts/:id', (c) => c.json(accountOf(house, c.req.param('id')).counters));
+  admin.post('/accounts/:id/sign-out', async (c) => {
+    const account = accountOf(house, c.req.param('id'));
+    account.signOut(check(signOut, await c.req.json(), 'body').all);
+    return c.json(account.counters);
+  });
   admin.post('/advance', async (c) => {
     house.clock.advance(check(advance, await c.req.json(), 'body').by);
     return c.json({ now: new Date(now()).toISOString() });
@@ -85,6 +96,13 @@ export function createAdmin(house: House): Hono {
     return c.json({ ok: true });
   });
   return admin;
+}
+
+function accountOf({ accounts }: House, id: string): Account {
+  const account = accounts.get(id);
+  if (account === undefined)
+    throw new UnknownDevice(`no account "${id}"; there are ${[...accounts.keys()].join(', ') || 'none'}`);
+  return account;
 }
 
 class UnknownDevice extends Error {

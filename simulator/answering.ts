@@ -1,8 +1,9 @@
 /** From a request to what the device does and what the client gets, in the order in which real APIs go about it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { SignInRequest } from './account.ts';
 import type { Conduct, Json } from './behaviour.ts';
-import { nextConduct, refresh, take, valuesOfAction, wake } from './device.ts';
+import { type Device, nextConduct, refresh, take, valuesOfAction, wake } from './device.ts';
 import { catchUp } from './due.ts';
 import type { House, Resident } from './house.ts';
 import type { ReceivedRequest } from './ledger.ts';
@@ -32,6 +33,12 @@ export async function answer(exchange: Exchange): Promise<void> {
     .map(({ device }) => device)
     .filter(({ id }) => only === null || id === only);
   for (const device of devices) catchUp(device, house.clock.now());
+  const signIn = request.method === 'POST' ? /^\/sign-in\/([^/]+)$/.exec(url.pathname)?.[1] : undefined;
+  const account = house.accounts.get(signIn ?? '');
+  if (account) {
+    const signedIn = account.signIn(await received(request), house.clock.now());
+    if (signedIn) return writeReply(response, signedIn);
+  }
   const matched = match(
     { method: request.method ?? 'GET', path: url.pathname, query: url.searchParams },
     devices,
@@ -50,7 +57,7 @@ export async function answer(exchange: Exchange): Promise<void> {
   }
   const text = await readBody(request);
   if (text === undefined) return writeReply(response, plain(413, { error: 'body too large' }));
-  const { refused, headers } = turnAway(exchange, resident, matched, url.searchParams);
+  const { refused, headers } = turnAway(exchange, resident, matched, text);
   const concerned = matched.devices.flatMap(({ id }) => house.residents.get(id) ?? []);
   const entries = concerned.map((one) => note(exchange, one, matched, text, refused !== undefined));
   if (refused) {
@@ -150,11 +157,18 @@ function turnAway(
   { house, request }: Exchange,
   { device }: Resident,
   { purpose }: Matched,
-  query: URLSearchParams,
+  body: string,
 ): { refused: Refused | undefined; headers: Readonly<Record<string, string>> } {
   const now = house.clock.now();
-  const { auth, limit } = device.definition;
-  const unsigned = notSignedIn(auth, request.headers, query);
+  const { limit } = device.definition;
+  const account = accountOf(device);
+  const { method = 'GET', url = '/', headers: sent } = request;
+  const unsigned = notSignedIn(
+    house.auths.get(account),
+    house.accounts.get(account),
+    { method, url, headers: sent, body },
+    now,
+  );
   if (unsigned) return { refused: unsigned, headers: {} };
   const asleep = purpose === 'send' || purpose === 'read' ? stillAsleep(device, purpose, now) : undefined;
   const rule = typeof limit === 'string' ? house.limits[limit] : limit;
@@ -175,10 +189,18 @@ function note(
     at: new Date(house.clock.now()).toISOString(),
     purpose: matched.purpose,
     method: request.method ?? 'GET',
-    ...withoutSecrets(request, device.definition.auth),
+    ...withoutSecrets(request, house.auths.get(accountOf(device))),
     body,
     turnedAway,
   });
+}
+
+/** Its own, unless it names one that it shares. */
+const accountOf = ({ id, definition: { auth } }: Device): string => (typeof auth === 'string' ? auth : id);
+
+async function received(request: IncomingMessage): Promise<SignInRequest> {
+  const { method = 'GET', url = '/', headers } = request;
+  return { method, url, headers, body: (await readBody(request)) ?? '' };
 }
 
 async function readBody(request: IncomingMessage): Promise<string | undefined> {

@@ -3,18 +3,10 @@
  * Each option is small and does one thing; a device combines as many as it likes. docs/simulator.md shows each by example.
  */
 import { z } from 'zod';
+import { accountAuth } from './account-options.ts';
+import { duration } from './duration.ts';
 
 export type Json = z.core.util.JSONType;
-
-const MS_PER_UNIT = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-
-/** `200ms`, `4s`, `5m`, `1h`, `2d` → milliseconds. */
-export const duration = z.string().transform((text, context) => {
-  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
-  if (unit !== undefined) return Number(amount) * MS_PER_UNIT[unit as keyof typeof MS_PER_UNIT];
-  context.addIssue('a duration is a number and ms, s, m, h or d, like 200ms, 4s or 5m');
-  return z.NEVER;
-});
 
 const json = z.json();
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
@@ -114,12 +106,14 @@ export const limit = z.strictObject({
   remainingHeader: z.string().optional(),
 });
 
-const auth = z.union([
+export const auth = z.union([
   z.strictObject({ bearer: z.string() }),
   z.strictObject({ basic: z.strictObject({ username: z.string(), password: z.string() }) }),
   z.strictObject({ header: z.record(z.string(), z.string()) }),
   z.strictObject({ query: z.record(z.string(), z.string()) }),
+  ...accountAuth,
 ]);
+export type Auth = z.output<typeof auth>;
 
 const action = z.union([
   z.strictObject({ toggles: z.record(z.string(), z.tuple([scalar, scalar])) }),
@@ -201,7 +195,8 @@ export const deviceOptions = {
     ])
     .optional(),
   limit: z.union([z.string(), limit]).optional(),
-  auth: auth.optional(),
+  /** A name: an entry of the file's `accounts`. */
+  auth: z.union([z.string(), auth]).optional(),
   /** A second send with the same value in this header is answered and not acted on. */
   honoursKey: z.string().optional(),
   script: z.array(scriptEvent).default([]),
@@ -222,6 +217,7 @@ export const OPTION_NAMES: readonly string[] = [
     'profiles',
     'devices',
     'limits',
+    'accounts',
   ]),
 ];
 

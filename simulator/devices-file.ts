@@ -3,6 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import {
+  type Auth,
+  auth,
   type DeviceDefinition,
   deviceDefinition,
   entryOf,
@@ -19,12 +21,14 @@ export type WrittenDevice = Readonly<Record<string, Json>>;
 
 export interface DevicesFile {
   readonly limits: Readonly<Record<string, Limit>>;
+  readonly accounts: Readonly<Record<string, Auth>>;
   readonly devices: Readonly<Record<string, WrittenDevice>>;
 }
 
 const written = z.record(z.string(), z.json());
 const outline = z.strictObject({
   limits: z.record(z.string(), limit).default({}),
+  accounts: z.record(z.string().regex(/^[a-z0-9][a-z0-9-]*$/), auth).default({}),
   profiles: z.record(z.string(), written).default({}),
   devices: z.record(
     z.string().regex(/^[a-z0-9][a-z0-9-]*$/, 'an id has lower-case letters, digits and dashes'),
@@ -42,17 +46,19 @@ export async function loadDevicesFile(source: string | object): Promise<DevicesF
     try {
       const merged = withProfiles(id, device, file.profiles);
       devices[id] = merged;
-      const { limit: named, script } = checkDevice(id, merged);
+      const { limit: named, auth: account, script } = checkDevice(id, merged);
       checkScript(id, merged, script);
       if (typeof named === 'string' && !file.limits[named])
         mistakes.push(`devices.${id}.limit: there is no "${named}" under limits`);
+      if (typeof account === 'string' && !file.accounts[account])
+        mistakes.push(`devices.${id}.auth: there is no "${account}" under accounts`);
     } catch (error) {
       if (!(error instanceof DevicesFileError)) throw error;
       mistakes.push(error.message);
     }
   }
   if (mistakes.length > 0) throw new DevicesFileError(`${name}:\n${mistakes.join('\n')}`);
-  return { limits: file.limits, devices };
+  return { limits: file.limits, accounts: file.accounts, devices };
 }
 
 /** Options as they hold, defaults filled in. Throws DevicesFileError naming `devices.<id>.<option>`. */

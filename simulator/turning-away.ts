@@ -1,6 +1,7 @@
 /** What an API checks before it troubles a device: who asks, how often, and whether the device is awake. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { DeviceDefinition, Json, Limit } from './behaviour.ts';
+import type { Account, SignInRequest } from './account.ts';
+import type { Auth, Json, Limit } from './behaviour.ts';
 import { type Device, isAsleep } from './device.ts';
 
 export interface Refused {
@@ -43,14 +44,16 @@ export function createLimitCounter(): LimitCounter {
   };
 }
 
-type Auth = NonNullable<DeviceDefinition['auth']>;
-
+/** `account`: for those ways of signing in that need to remember something. */
 export function notSignedIn(
   auth: Auth | undefined,
-  headers: IncomingHttpHeaders,
-  query: URLSearchParams,
+  account: Account | undefined,
+  request: SignInRequest,
+  now: number,
 ): Refused | undefined {
-  if (!auth || signedIn(auth, headers, query)) return undefined;
+  if (account) return account.turnAway(request, now);
+  const { searchParams } = new URL(request.url, 'http://simulator');
+  if (!auth || signedIn(auth, request.headers, searchParams)) return undefined;
   return { status: 401, headers: {}, body: { error: 'not signed in, or the token is wrong' } };
 }
 
@@ -62,6 +65,7 @@ function signedIn(auth: Auth, headers: IncomingHttpHeaders, query: URLSearchPara
   }
   if ('header' in auth)
     return Object.entries(auth.header).every(([name, value]) => headers[name.toLowerCase()] === value);
+  if (!('query' in auth)) return false;
   return Object.entries(auth.query).every(([name, value]) => query.get(name) === value);
 }
 
@@ -74,8 +78,9 @@ export function withoutSecrets(
   for (const name of auth && 'query' in auth ? Object.keys(auth.query) : [])
     if (searchParams.has(name)) searchParams.set(name, 'hidden');
   const own = auth && 'header' in auth ? Object.keys(auth.header) : [];
+  const token = auth && 'sign' in auth ? auth.sign.token : undefined;
   const secret = ['authorization', 'cookie', ...own.map((name) => name.toLowerCase())];
-  const shown = Object.entries(headers).filter(([name]) => !secret.includes(name));
+  const shown = Object.entries(headers).filter(([name, value]) => !secret.includes(name) && value !== token);
   return {
     path: searchParams.size > 0 ? `${pathname}?${searchParams.toString()}` : pathname,
     headers: Object.fromEntries(shown.map(([name, value]) => [name, String(value)])),
