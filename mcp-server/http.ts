@@ -92,7 +92,8 @@ export function createMcpApp(service: McpService, options: HttpOptions = {}): Ht
   });
   const subscriptions = taskSubscriptions(service, options.subscriptionLimits);
   const fetchModern = listeningOverHttp(
-    (request, parsedBody, authInfo) => modern.fetch(withTaskName(request, parsedBody), { parsedBody, ...(authInfo && { authInfo }) }),
+    (request, parsedBody, authInfo) =>
+      modern.fetch(withTaskName(request, parsedBody), { parsedBody, ...(authInfo && { authInfo }) }),
     subscriptions,
     service,
     keepAliveMs,

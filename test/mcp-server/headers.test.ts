@@ -55,16 +55,25 @@ describe('headers that repeat the body', () => {
   });
 
   it(
-    'Mcp-Name must be there and name the tool or the task, to the letter',
+    'Mcp-Name must name the tool or the task, to the letter, and must be there for a tool',
     cites('headers.name'),
     async () => {
       for (const [method, params] of NAMED())
-        for (const claimed of ['', 'something-else', ('name' in params ? params.name : taskId).toUpperCase()])
+        for (const claimed of ['something-else', ('name' in params ? params.name : taskId).toUpperCase()])
           await refused(method, params, { 'mcp-name': claimed });
+      await refused('tools/call', { name: 'list_devices', arguments: {} }, { 'mcp-name': '' });
       const { result } = await taskRequest(url, 'get', taskId);
       assert.equal(result?.['status'], 'working', 'nothing was cancelled');
     },
   );
+
+  it('Mcp-Name may be left out for a task, since any server has every task', async () => {
+    const leftOut = { headers: { 'mcp-name': '' }, capabilities: TASKS };
+    const { result, error } = await taskRequest(url, 'get', taskId, {}, leftOut);
+    assert.equal(result?.['taskId'], taskId, JSON.stringify(error));
+    const unspeakable = await taskRequest(url, 'get', 'un\u0007known\n', {}, leftOut);
+    assert.equal(unspeakable.status, 400, 'what no header can hold is not put into one');
+  });
 
   it('may have space around their values', async () => {
     const headers = { 'mcp-method': '  tasks/get ', 'mcp-name': ` ${taskId}  ` };
