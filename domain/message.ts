@@ -51,15 +51,15 @@ function underWay({ view, live, commandId, cancelRequested, overdue }: TellableC
     ? `No worker seems to be running: this is the last known state, of ${clock(view.phaseAt)}. It goes on by itself once one runs.`
     : cancelRequested
       ? 'Cancel requested.'
-      : `${doing(view, live?.why ?? null)} Readback goes on by itself${until}.`;
+      : [...doing(view, live?.why ?? null), `Readback goes on by itself${until}.`].join(' ');
   return `NOT DONE. ${asked(view)}${reads}, ${sentInWords(view)}. ${going} Next: get_command(commandId="${commandId}", waitSeconds=${LONGEST_WAIT_SECONDS}), once. Don't call set_device_state again; don't tell the user it is done.`;
 }
 
 /** What is waited for: something other than the device, or what keeps the device. */
-function doing({ phase, note }: CommandView, why: string | null): string {
+function doing({ phase, note }: CommandView, why: string | null): string[] {
   const isReadBack = phase === 'settling' || phase === 'verifying';
   const waitingFor = isReadBack ? why : note;
-  return waitingFor === null ? '' : `${capitalised(plain(waitingFor, 200))}.`;
+  return waitingFor === null ? [] : [`${capitalised(plain(waitingFor, 200))}.`];
 }
 
 function waitingForPerson(
