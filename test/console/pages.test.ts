@@ -59,6 +59,31 @@ describe('the pages of the console', { concurrency: 4 }, () => {
     for (const id of [boiler, lamp, gate]) await operating.harness.commands.cancel(id, OPERATOR);
   });
 
+  it('say that the catalogue on disk can not be used, and which approvals have lost their device', async () => {
+    const id = await operating.ask('boiler-2');
+    const { catalogue } = operating.harness;
+    const { 'boiler-2': _gone, ...devices } = catalogue.devices;
+    const url = await operating.serve({
+      catalogue: { ...catalogue, devices },
+      catalogueTrouble: ['readback.yaml: devices.<b>boiler</b>: unknown key'],
+    });
+    const viewer = await operating.signIn(secret, url);
+    const list = await viewer.getUntil('/', id);
+    const card = cards(list).find((one) => one.includes(`data-id="${id}"`)) ?? '';
+    assert.match(card, /Void: its device is no longer in the catalogue/);
+    assert.doesNotMatch(card, /value="approve"/);
+    assert.match(card, /value="decline"/);
+    const { text: page } = await viewer.get(`/commands/${id}`);
+    for (const text of [list, page])
+      assert.match(
+        text,
+        /role="alert"[\s\S]*readback\.yaml: devices\.&lt;b&gt;boiler&lt;\/b&gt;: unknown key/,
+      );
+    assert.doesNotMatch(await (await fetch(`${url}/sign-in`)).text(), /unknown key/);
+    assert.doesNotMatch((await ann.get(`/commands/${id}`)).text, /Void|role="alert"/);
+    await operating.harness.commands.cancel(id, OPERATOR);
+  });
+
   it('tell viewers of a change, and read the list once for all of them', async () => {
     let reads = 0;
     let lastReadAt = 0;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as LegacyStdioTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { ResourceListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { CATALOGUE, type House, openHouse, setting } from './serving.ts';
 import { TASKS } from './wire.ts';
 
@@ -17,11 +18,12 @@ const INFO = { name: 'test-host', version: '1.0.0' };
 describe('MCP over stdio', () => {
   let house: House;
   let folder: string;
+  let catalogue: string;
   let program: { command: string; args: string[]; env: Record<string, string> };
   before(async () => {
     house = await openHouse();
     folder = await mkdtemp(join(tmpdir(), 'readback-stdio-'));
-    const catalogue = join(folder, 'readback.yaml');
+    catalogue = join(folder, 'readback.yaml');
     await writeFile(catalogue, CATALOGUE);
     const { temporal, simulatorUrl, sealKey } = house.harness;
     program = {
@@ -77,7 +79,11 @@ describe('MCP over stdio', () => {
     const client = new LegacyClient(INFO);
     await client.connect(new LegacyStdioTransport(program));
     try {
-      assert.deepEqual(client.getServerCapabilities(), { tools: { listChanged: false } });
+      assert.deepEqual(client.getServerCapabilities(), {
+        tools: { listChanged: false },
+        resources: { listChanged: true },
+        completions: {},
+      });
       const result: any = await client.callTool({
         name: 'set_device_state',
         arguments: setting('bedroom-ac'),
@@ -87,6 +93,45 @@ describe('MCP over stdio', () => {
     } finally {
       await client.close();
     }
+  });
+
+  it('tells clients of both eras that their list has changed, of 2026-07-28 those that asked', async () => {
+    const told: Client[] = [];
+    const arrival = new EventEmitter();
+    const modern = async () => {
+      const client = new Client(INFO, { versionNegotiation: { mode: 'auto' } });
+      client.setNotificationHandler('notifications/resources/list_changed', () => {
+        told.push(client);
+        arrival.emit('told');
+      });
+      await client.connect(new StdioClientTransport(program));
+      return client;
+    };
+    const legacy = new LegacyClient(INFO);
+    const legacyTold = new Promise<void>((resolve) =>
+      legacy.setNotificationHandler(ResourceListChangedNotificationSchema, () => resolve()),
+    );
+    const [silent, asking] = await Promise.all([modern(), modern()]);
+    await legacy.connect(new LegacyStdioTransport(program));
+    const subscription = await asking.listen({ resourcesListChanged: true });
+    const changed = once(arrival, 'told');
+    await writeFile(
+      catalogue,
+      CATALOGUE.replace('  boiler: {', '  kettle: {').replace('device: boiler', 'device: kettle'),
+    );
+    await Promise.all([legacyTold, changed]);
+    for (const client of [asking, legacy]) {
+      const { resources } = await client.listResources();
+      assert.ok(resources.some(({ name }) => name === 'kettle'));
+      assert.ok(!resources.some(({ name }) => name === 'boiler'));
+    }
+    // Its process reads the file for itself.
+    const listed = async () => JSON.stringify(await silent.callTool({ name: 'list_devices', arguments: {} }));
+    while (!(await listed()).includes('kettle'));
+    assert.deepEqual(told, [asking]);
+    await subscription.close();
+    await Promise.all([silent, asking, legacy].map((client) => client.close()));
+    await writeFile(catalogue, CATALOGUE);
   });
 
   it('writes nothing but protocol messages to stdout, survives junk, and ends when stdin does', async () => {
