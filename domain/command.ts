@@ -6,7 +6,7 @@ import type { Desired, Value } from './values.ts';
 /** Who asks. `subject` is the owner: the human or service identity, `local` where nobody signs in. */
 export interface Caller {
   readonly subject: string;
-  /** The client program's own name, as reported. */
+  /** The client program's own name, as reported; where people sign in, its id at the issuer first, and that name in brackets. */
   readonly client: string | null;
   readonly transport: 'http' | 'stdio' | 'cli' | 'console' | 'batch';
   readonly unattended: boolean;
