@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { type Approvers, openApprovers } from '../commands/approvers.ts';
 import type { Catalogue } from '../domain/catalogue/definition.ts';
 import { EXIT, Failure } from './failure.ts';
-import type { ApproversFlags } from './flags.ts';
+import type { ApproversFlags, AuthFlags } from './flags.ts';
 
 /** `--approvers`, else the file in the data folder, made if need be for writing. */
 export function approversOf({ approvers, dataDir }: ApproversFlags, { forWriting = false } = {}): Approvers {
@@ -26,7 +26,7 @@ export function addingCommand(flags: ApproversFlags): string {
  */
 export function requireApprovers(
   { approvals }: Pick<Catalogue, 'approvals'>,
-  flags: ApproversFlags & { readonly host: string },
+  flags: ApproversFlags & Pick<AuthFlags, 'consoleClientId'> & { readonly host: string },
   warn: (text: string) => void,
   consequence = 'Nothing was started.',
 ): void {
@@ -41,11 +41,18 @@ export function requireApprovers(
   }
   const needed =
     rules === 1 ? '1 approval rule needs an operator' : `${rules} approval rules need an operator`;
-  if (!isLoopback(flags.host))
+  // Whom the issuer grants the scope of approvers is known only once they sign in.
+  if (!isLoopback(flags.host) && flags.consoleClientId === undefined)
     throw new Failure(
       EXIT.usage,
       `${needed}, there are no approvers, and ${flags.host} can be reached from other machines. ${consequence} Add one first: ${adding}`,
     );
+  if (flags.consoleClientId !== undefined) {
+    warn(
+      `${needed}, and none is listed: whoever the issuer grants the scope approvals:decide can decide. List others: ${adding}`,
+    );
+    return;
+  }
   warn(
     `WARNING: ${needed}, and there are no approvers. What these rules concern will wait, and expire with nothing sent.\n` +
       `WARNING: Add one, at any time:  ${adding}`,

@@ -134,7 +134,7 @@ const healthOf = ({ current, trouble }: LiveCatalogue) => ({
 
 /** The flags and the catalogue's settings as the MCP server wants them. */
 export function mcpOptions(
-  flags: ServingFlags,
+  flags: ServingFlags & Pick<AuthFlags, 'authIssuer' | 'consoleClientId'>,
   { catalogue, sealKey }: Pick<OpenServing, 'catalogue' | 'sealKey'>,
   consoleUrl: () => string | null,
 ): McpOptions {
@@ -150,6 +150,7 @@ export function mcpOptions(
     syncWaitMs: flags.syncWait,
     unattended: flags.approval === 'queue',
     deviceHeader: flags.deviceHeader === true,
+    consoleIssuer: flags.consoleClientId === undefined ? null : (flags.authIssuer ?? null),
   };
 }
 

@@ -48,7 +48,8 @@ export async function answerQuestions(
   );
   if (receipt === 'queued') return 'queued';
   if (receipt === 'ended' || !receipt.taken) return 'notOpen';
-  return receipt.standing === 'open' ? 'leftOpen' : 'decided';
+  if (receipt.standing !== 'open') return 'decided';
+  return decision === 'opened' ? 'opened' : 'leftOpen';
 }
 
 export function sealed(

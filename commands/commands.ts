@@ -172,6 +172,8 @@ export type Answered =
   | 'decided'
   /** Recorded as no decision; the approval is still open, under a new key. */
   | 'leftOpen'
+  /** The same: the page on which the person decides was opened. */
+  | 'opened'
   /** Recorded; it counts as soon as a worker runs, if nothing else was decided before. */
   | 'queued'
   /** Nothing is asked under that key (any more). */

@@ -1,6 +1,9 @@
 /** How the asking client's own user is asked for an approval by the requester. */
+import { inputRequired } from '@modelcontextprotocol/server';
 import type { CommandSnapshot } from '../commands/commands.ts';
 import { LONGEST_VALUE } from '../domain/approval/brief.ts';
+import { isSubjectAt } from '../domain/approval/person.ts';
+import { linkTo } from '../domain/approval/ring.ts';
 import type { PendingApproval } from '../domain/command.ts';
 import { formatValue, plain } from '../domain/text.ts';
 import type { ElicitationRequest } from './asking.ts';
@@ -12,44 +15,48 @@ import type { InputRequests } from './task-snapshot.ts';
 export const APPROVE_FIELD = 'approve';
 const LONGEST_REASON = 200;
 
-/**
- * `task`: a task that asks for input. `call`: the call itself asks. `queue`: this client can't ask its user, so the
- * approval is decided in the console or by the CLI. Every approval is in the queue anyway, from its first second.
- */
-export type WayToAsk = 'task' | 'call' | 'queue';
-
-/**
- * By what this request declares; it holds for approvals by the requester, never for an operator's. A client that can
- * only open URLs is sent to the queue: nobody can sign in at the console as the requester.
- */
-export function wayToAsk(requester: Requester, options: McpOptions): WayToAsk {
-  if (requester.tasks && canShowForms(requester)) return 'task';
-  return canAskInCall(requester, options) ? 'call' : 'queue';
-}
-
-/** A call can ask: by a state that the client carries, or, on older connections, by a request of our own. */
-export function canAskInCall(requester: Requester, options: McpOptions): boolean {
-  return canShowForms(requester) && (requester.legacy || options.stateKey !== null);
-}
-
-function canShowForms({ elicitation, unattended }: Requester): boolean {
-  return elicitation.form && !unattended;
-}
-
-/** The approval that the asking client's user may decide, and the question about it. */
+/** The approval that the asking client's user may decide, and the ways to put the question to them. */
 export interface OpenQuestion {
   readonly approval: PendingApproval;
-  readonly request: ElicitationRequest;
+  /** The client asks, and says what the answer was. */
+  readonly form: ElicitationRequest;
+  /**
+   * The client opens the page on which the person decides, once they have signed in there. null: they can't sign in
+   * there, or the page was opened already.
+   */
+  readonly page: ElicitationRequest | null;
 }
 
 /**
  * null: nothing to ask. A command that runs unattended never asks, and one whose time is over isn't asked about, also
- * where no worker has ended it yet.
+ * where no worker has ended it yet. An operator's approval is never asked for here: whoever starts a question must be the
+ * one who answers it.
  */
-export function openQuestion(snapshot: CommandSnapshot): OpenQuestion | null {
+export function openQuestion(snapshot: CommandSnapshot, options: McpOptions): OpenQuestion | null {
   const { approval, caller } = snapshot.view;
   if (snapshot.status !== 'running' || snapshot.cancelRequested || caller.unattended) return null;
   if (approval === null || approval.by !== 'requester' || approval.expiresAt <= Date.now()) return null;
+  const message = questionOf(snapshot, approval);
+  return { approval, form: formWith(message), page: pageOf(snapshot, approval, message, options) };
+}
+
+/**
+ * What this request's client can show of it; null: nothing, the approval is decided in the queue, where it is from its
+ * first second. A form goes first. Clients of 2025-11-25 and older are asked by forms alone.
+ */
+export function askedOf(question: OpenQuestion, requester: Requester): ElicitationRequest | null {
+  const { elicitation, unattended, legacy } = requester;
+  if (unattended) return null;
+  if (elicitation.form) return question.form;
+  return elicitation.url && !legacy ? question.page : null;
+}
+
+/** A call can ask: by a state that the client carries, or, on older connections, by a request of our own. */
+export function canAskInCall({ unattended, legacy }: Requester, { stateKey }: McpOptions): boolean {
+  return !unattended && (legacy || stateKey !== null);
+}
+
+function formWith(message: string): ElicitationRequest {
   const requestedSchema = {
     type: 'object' as const,
     properties: {
@@ -61,17 +68,31 @@ export function openQuestion(snapshot: CommandSnapshot): OpenQuestion | null {
     },
     required: [APPROVE_FIELD],
   };
-  const message = questionOf(snapshot, approval);
-  return {
-    approval,
-    request: { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } },
-  };
+  return { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } };
+}
+
+function pageOf(
+  { commandId, view }: CommandSnapshot,
+  { attempts = [] }: PendingApproval,
+  message: string,
+  { consoleIssuer, consoleUrl }: McpOptions,
+): ElicitationRequest | null {
+  const canSignIn = consoleIssuer !== null && isSubjectAt(consoleIssuer, view.owner);
+  const url = canSignIn ? linkTo(commandId, consoleUrl) : null;
+  if (url === null || attempts.some(({ how }) => how === 'opened')) return null;
+  const words = `${message}\nOpen the page to decide it, signed in as yourself. Opening it sends nothing.`;
+  return inputRequired.elicitUrl({ message: words, url }) as ElicitationRequest;
 }
 
 /** The open question as a task shows it. */
-export function approvalRequests(snapshot: CommandSnapshot): InputRequests | null {
-  const open = openQuestion(snapshot);
-  return open && { [open.approval.key]: open.request };
+export function approvalRequests(
+  snapshot: CommandSnapshot,
+  options: McpOptions,
+): { readonly inputRequests: InputRequests; readonly pages: InputRequests } | null {
+  const open = openQuestion(snapshot, options);
+  if (open === null) return null;
+  const { key } = open.approval;
+  return { inputRequests: { [key]: open.form }, pages: open.page === null ? {} : { [key]: open.page } };
 }
 
 /** Device, old → new, expiry, all from the catalogue; the agent's own words stand apart and labelled. */

@@ -13,6 +13,10 @@ export interface Asking {
 
 export type ElicitationRequest = Extract<InputRequest, { method: 'elicitation/create' }>;
 
+/** Asks to open a page, on which the person answers; what the client says of it is only whether it was opened. */
+export const isPage = (request: InputRequest): boolean =>
+  request.method === 'elicitation/create' && request.params.mode === 'url';
+
 /** What became of a question; the tool is called again with it. */
 export interface Reply {
   /** As the tool gave it. */

@@ -3,6 +3,7 @@ import { ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { CommandSnapshot, Commands } from '../commands/commands.ts';
 import { sentInWords } from '../domain/sent.ts';
 import { approvalRequests } from './approval-request.ts';
+import { isPage } from './asking.ts';
 import { viewerOf } from './caller.ts';
 import { commandResult } from './command-result.ts';
 import type { McpOptions } from './options.ts';
@@ -21,9 +22,9 @@ export function commandTasks(commands: Commands, options: McpOptions, shown: Sho
   return {
     describe: async (taskId, principal) => shownAs(await commands.get(taskId, viewerOf({ principal }))),
     lately: async (taskId, principal) => shownAs(await commands.lately(taskId, viewerOf({ principal }))),
-    async update(taskId, principal, responses) {
+    async update(taskId, principal, responses, asked) {
       const [askedAt = null] = Object.keys(responses).flatMap((key) => shown.at(taskId, key) ?? []);
-      const way = { via: 'form' as const, askedAt };
+      const way = { via: Object.values(asked).some(isPage) ? 'url' : 'form', askedAt } as const;
       return (await commands.answer(taskId, viewerOf({ principal }), responses, way)) !== 'unknown';
     },
     shown: (taskId, keys) => shown.note(taskId, keys),
@@ -47,10 +48,10 @@ export function taskOf(snapshot: CommandSnapshot, now: number, options: McpOptio
   };
   switch (snapshot.status) {
     case 'running': {
-      const inputRequests = approvalRequests(snapshot);
-      return inputRequests === null
+      const asked = approvalRequests(snapshot, options);
+      return asked === null
         ? { ...facts, status: 'working' }
-        : { ...facts, status: 'input_required', inputRequests };
+        : { ...facts, status: 'input_required', ...asked };
     }
     case 'completed':
       return { ...facts, status: 'completed', result: commandResult(snapshot, now, options) };

@@ -19,6 +19,8 @@ export interface McpOptions {
   readonly stateKey: Uint8Array | null;
   /** Where people decide approvals; null: no console runs. */
   readonly consoleUrl: string | null;
+  /** The issuer at which people sign in to the console; null: nobody can. */
+  readonly consoleIssuer: string | null;
 }
 
 export const LONGEST_WAIT_MS = LONGEST_WAIT_SECONDS * 1000;
@@ -31,4 +33,5 @@ export const DEFAULT_OPTIONS: McpOptions = {
   operatorWait: 'answer',
   stateKey: null,
   consoleUrl: null,
+  consoleIssuer: null,
 };

@@ -1,5 +1,6 @@
 /** A task at one moment, and its shapes on the wire. */
 import type { CallToolResult, InputRequest } from '@modelcontextprotocol/server';
+import { isPage } from './asking.ts';
 import type { Requester } from './requester.ts';
 
 /** Times are epoch milliseconds. */
@@ -21,7 +22,12 @@ export type TaskSnapshot = TaskFacts &
   (
     | { readonly status: 'working' }
     /** Every request that is outstanding; a key is never used twice in a task's life. */
-    | { readonly status: 'input_required'; readonly inputRequests: InputRequests }
+    | {
+        readonly status: 'input_required';
+        readonly inputRequests: InputRequests;
+        /** The same by their keys, as pages to open, for clients that can show nothing else. Absent: there are none. */
+        readonly pages?: InputRequests;
+      }
     | { readonly status: 'completed'; readonly result: CallToolResult }
     /** Only for faults of the server itself; a tool's own error is a completed task. */
     | { readonly status: 'failed'; readonly error: { readonly code: number; readonly message: string } }
@@ -35,14 +41,13 @@ export function isTerminal(snapshot: TaskSnapshot): boolean {
 /** Outstanding input requests that this very request's client can show. */
 export function answerable(snapshot: TaskSnapshot, requester: Requester): InputRequests {
   if (snapshot.status !== 'input_required' || requester.unattended) return {};
-  return Object.fromEntries(
-    Object.entries(snapshot.inputRequests).filter(([, request]) => canShow(request, requester)),
-  );
+  const ways = [...Object.entries(snapshot.pages ?? {}), ...Object.entries(snapshot.inputRequests)];
+  return Object.fromEntries(ways.filter(([, request]) => canShow(request, requester)));
 }
 
 function canShow(request: InputRequest, requester: Requester): boolean {
   if (request.method !== 'elicitation/create') return false;
-  return request.params.mode === 'url' ? requester.elicitation.url : requester.elicitation.form;
+  return isPage(request) ? requester.elicitation.url : requester.elicitation.form;
 }
 
 /** The answer to tools/call that is a task. */

@@ -13,7 +13,13 @@ import { z } from 'zod';
 import { protocolErrorOf } from './errors.ts';
 import { isJsonObject } from './json-object.ts';
 import { type Requester, TASKS_EXTENSION } from './requester.ts';
-import { answerable, detailedTask, isTerminal, type TaskSnapshot } from './task-snapshot.ts';
+import {
+  answerable,
+  detailedTask,
+  type InputRequests,
+  isTerminal,
+  type TaskSnapshot,
+} from './task-snapshot.ts';
 import { tracedMethod } from './traced-method.ts';
 
 /** Where tasks live. `principal` is the owner; to anybody else a task doesn't exist. Rejects only when it can't be reached. */
@@ -21,8 +27,16 @@ export interface TaskStore {
   describe(taskId: string, principal: string): Promise<TaskSnapshot | undefined>;
   /** As `describe`, for those who poll, where there is a cheaper way: never older than what was shown or done here since. */
   lately?(taskId: string, principal: string): Promise<TaskSnapshot | undefined>;
-  /** Only keys that are outstanding arrive here, with the client's responses as they came. */
-  update(taskId: string, principal: string, responses: Readonly<Record<string, unknown>>): Promise<boolean>;
+  /**
+   * Only keys that are outstanding arrive here, with the client's responses as they came, and with what this client was
+   * asked by them.
+   */
+  update(
+    taskId: string,
+    principal: string,
+    responses: Readonly<Record<string, unknown>>,
+    asked: InputRequests,
+  ): Promise<boolean>;
   cancel(taskId: string, principal: string): Promise<boolean>;
   /** The client is being shown these input requests, for stores that care how soon they are answered. */
   shown?(taskId: string, keys: readonly string[]): void;
@@ -76,9 +90,10 @@ export function serveTasks(server: McpServer, parts: TasksParts): void {
     const responses = inputResponsesIn(ctx);
     const snapshot = await store.describe(taskId, requester.principal);
     if (snapshot === undefined) throw taskNotFound();
-    const outstanding = outstandingAnswers(snapshot, responses, requester);
+    const asked = answerable(snapshot, requester);
+    const outstanding = outstandingAnswers(asked, responses);
     if (Object.keys(outstanding).length === 0) return {};
-    if (!(await store.update(taskId, requester.principal, outstanding))) throw taskNotFound();
+    if (!(await store.update(taskId, requester.principal, outstanding, asked))) throw taskNotFound();
     return {};
   });
 
@@ -130,10 +145,8 @@ function inputResponsesIn(ctx: ServerContext): Readonly<Record<string, unknown>>
 
 /** Keys never issued, answered already or past their time are ignored; an unattended client answers nothing. */
 function outstandingAnswers(
-  snapshot: TaskSnapshot,
+  asked: InputRequests,
   responses: Readonly<Record<string, unknown>>,
-  requester: Requester,
 ): Readonly<Record<string, unknown>> {
-  const asked = answerable(snapshot, requester);
   return Object.fromEntries(Object.entries(responses).filter(([key]) => Object.hasOwn(asked, key)));
 }

@@ -11,3 +11,6 @@ const spelled = (name: string): string => name.normalize('NFKC').replace(INVISIB
  * no two of them give one word. Case counts.
  */
 export const subjectAt = (issuer: string, subject: string): string => `${issuer}#${subject}`;
+
+/** Somebody of whom this issuer can say that they are at the browser. */
+export const isSubjectAt = (issuer: string, word: string): boolean => word.startsWith(subjectAt(issuer, ''));

@@ -58,7 +58,8 @@ export function approvalRing(
   return { id: `approval-${commandId}`, body: bodyWith(shown) };
 }
 
-function linkTo(commandId: string, consoleUrl: string | null): string | null {
+/** Of the page on which a command's approval is decided; null: not known, or longer than any link should be. */
+export function linkTo(commandId: string, consoleUrl: string | null): string | null {
   if (consoleUrl === null || !URL.canParse(consoleUrl)) return null;
   const { href } = new URL(`commands/${encodeURIComponent(commandId)}`, consoleUrl.replace(/\/*$/, '/'));
   return href.length <= LONGEST_LINK ? href : null;

@@ -1,8 +1,9 @@
 /** An approval by the requester that the call itself asks for, and the answer to it. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { CommandSnapshot, Commands } from '../../commands/commands.ts';
-import { openQuestion } from '../approval-request.ts';
-import type { Asking, Reply } from '../asking.ts';
+import { isThroughClient } from '../../domain/approval/decision.ts';
+import { askedOf, canAskInCall, openQuestion } from '../approval-request.ts';
+import { type Asking, isPage, type Reply } from '../asking.ts';
 import { viewerOf } from '../caller.ts';
 import { commandResult } from '../command-result.ts';
 import type { McpOptions } from '../options.ts';
@@ -17,29 +18,44 @@ export interface ApprovalState {
   readonly key: string;
   /** When the client was given the question, epoch ms. */
   readonly askedAt: number;
+  /** The client was asked to open the page on which to decide. */
+  readonly page: boolean;
 }
 
 /** null: there is nothing to ask this client's user. */
-export function askForApproval(snapshot: CommandSnapshot): Asking | null {
-  const open = openQuestion(snapshot);
-  if (open === null) return null;
+export function askForApproval(
+  snapshot: CommandSnapshot,
+  { requester }: Call,
+  options: McpOptions,
+): Asking | null {
+  const open = openQuestion(snapshot, options);
+  if (open === null || !canAskInCall(requester, options)) return null;
+  const request = askedOf(open, requester);
+  if (request === null) return null;
   const { key, expiresAt } = open.approval;
   const { commandId } = snapshot;
-  const state: ApprovalState = { for: 'approval', commandId, key, askedAt: Date.now() };
-  return { kind: 'asking', question: { key, request: open.request }, state, expiresAt };
+  const state: ApprovalState = {
+    for: 'approval',
+    commandId,
+    key,
+    askedAt: Date.now(),
+    page: isPage(request),
+  };
+  return { kind: 'asking', question: { key, request }, state, expiresAt };
 }
 
 /**
- * Takes the answer to the command's workflow. `goesOn`: the command is decided, wait for it as for any other. Else what
- * there is to say: it is still open in the queue. Throws `invalidRequestState` for an answer that comes too late.
+ * Takes the answer to the command's workflow. `goesOn`: the command is decided, wait for it as for any other; `opened`: the
+ * page is open, wait for what is decided there. Else what there is to say: it is still open in the queue. Throws `invalidRequestState` for an answer that comes too late.
  */
 export async function takeAnswer(
-  { commandId, key, askedAt }: ApprovalState,
-  { via, answer }: Reply,
+  { commandId, key, askedAt, page }: ApprovalState,
+  { via: carriedBy, answer }: Reply,
   { commands, options }: { readonly commands: Commands; readonly options: McpOptions },
   { requester }: Call,
-): Promise<'goesOn' | CallToolResult> {
+): Promise<'goesOn' | 'opened' | CallToolResult> {
   const viewer = viewerOf(requester);
+  const via = page ? 'url' : carriedBy;
   const resultNow = async (remark = ''): Promise<CallToolResult> => {
     const snapshot = await commands.get(commandId, viewer);
     if (snapshot === undefined) throw invalidRequestState();
@@ -49,6 +65,8 @@ export async function takeAnswer(
   switch (await commands.answer(commandId, viewer, { [key]: answer.response }, { via, askedAt })) {
     case 'decided':
       return 'goesOn';
+    case 'opened':
+      return 'opened';
     case 'leftOpen':
       return await resultNow();
     case 'queued':
@@ -65,5 +83,5 @@ export async function takeAnswer(
 
 /** Somebody in the queue was faster: whoever answers too late is told what was decided and by whom. */
 function wasDecidedElsewhere({ view: { decidedBy } }: CommandSnapshot): boolean {
-  return decidedBy !== null && decidedBy.via !== 'mrtr';
+  return decidedBy !== null && !isThroughClient(decidedBy.via);
 }

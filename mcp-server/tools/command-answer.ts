@@ -2,7 +2,7 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { CommandSnapshot, Commands, Submitted } from '../../commands/commands.ts';
 import { linkTo } from '../../tracing/trace-context.ts';
-import { openQuestion, wayToAsk } from '../approval-request.ts';
+import { askedOf, openQuestion } from '../approval-request.ts';
 import type { Asking, Reply } from '../asking.ts';
 import { viewerOf } from '../caller.ts';
 import { commandResult } from '../command-result.ts';
@@ -37,7 +37,7 @@ export async function answerTo(
     return repeatRefused(present(await commands.get(commandId, viewerOf(requester))), options);
   const snapshot = present(await waitForCommand(commands, commandId, call, patience(call, options)));
   if (submitted.kind === 'joined') linkTo(snapshot.trace);
-  const asking = wayToAsk(requester, options) === 'call' ? askForApproval(snapshot) : null;
+  const asking = requester.tasks ? null : askForApproval(snapshot, call, options);
   return asking ?? answerNow(snapshot, parts, call, remarkOn(submitted));
 }
 
@@ -50,7 +50,12 @@ export async function answerApproval(
 ): Promise<CallToolResult | CreateTaskResult> {
   const { commands, options } = parts;
   const taken = await takeAnswer(state, reply, parts, call);
-  if (taken !== 'goesOn') return taken;
+  if (typeof taken !== 'string') return taken;
+  if (taken === 'opened') {
+    const timeoutMs = patience(call, options).timeoutMs;
+    const enough = (snapshot: CommandSnapshot) => hasEnded(snapshot) || snapshot.view.approval === null;
+    await waitForCommand(commands, state.commandId, call, { timeoutMs, enough });
+  }
   const waited = await waitForCommand(commands, state.commandId, call, patience(call, options));
   return answerNow(present(waited), parts, call);
 }
@@ -91,7 +96,8 @@ function patience({ requester, since }: Call, options: McpOptions): Patience {
 function staysTask(snapshot: CommandSnapshot, requester: Requester, options: McpOptions): boolean {
   if (!requester.tasks) return false;
   if (!hasEnded(snapshot) && snapshot.view.approval !== null) {
-    const asksThere = wayToAsk(requester, options) === 'task' && openQuestion(snapshot) !== null;
+    const question = openQuestion(snapshot, options);
+    const asksThere = question !== null && askedOf(question, requester) !== null;
     return asksThere || options.operatorWait === 'task';
   }
   return options.taskGraceMs === 0 || !hasEnded(snapshot);

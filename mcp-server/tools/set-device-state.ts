@@ -71,7 +71,8 @@ export function setDeviceState(parts: CommandParts): Tool {
       } catch (error) {
         const missing = error instanceof InputError ? error.missing : null;
         // Whoever gave none of the values isn't asked for them again.
-        if (missing === null || given === null || !canAskInCall(call.requester, options)) throw error;
+        const canAsk = call.requester.elicitation.form && canAskInCall(call.requester, options);
+        if (missing === null || given === null || !canAsk) throw error;
         return askForValues(missing, given);
       }
     },
@@ -79,7 +80,13 @@ export function setDeviceState(parts: CommandParts): Tool {
 }
 
 const STATE = z.discriminatedUnion('for', [
-  z.object({ for: z.literal('approval'), commandId: z.string(), key: z.string(), askedAt: z.number() }),
+  z.object({
+    for: z.literal('approval'),
+    commandId: z.string(),
+    key: z.string(),
+    askedAt: z.number(),
+    page: z.boolean(),
+  }),
   z.object({
     for: z.literal('values'),
     given: z.record(z.string(), z.unknown()),
@@ -98,5 +105,7 @@ function stateOf({ reply, requester }: Call, options: McpOptions): Asked | null 
   const state = STATE.safeParse(reply.state);
   // Signed by us, but by another version.
   if (!state.success) throw invalidRequestState();
-  return { state: state.data, reply };
+  const { form, url } = requester.elicitation;
+  const canShow = state.data.for === 'approval' && state.data.page ? url : form;
+  return canShow ? { state: state.data, reply } : null;
 }

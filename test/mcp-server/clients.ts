@@ -15,12 +15,26 @@ const INFO = { name: 'test-host', version: '1.0.0' };
 /** Answers a question as the user of a client would, or as a client would by itself. */
 export type OnQuestion = (question: any) => any;
 
+/** How a client differs from one that shows forms to somebody who hasn't signed in. */
+export interface ClientWays {
+  /** What it can show. */
+  readonly shows?: 'form' | 'url';
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** A client of protocol 2026-07-28 without any extension; with `onQuestion` it can show forms. */
-export async function modernClient(url: string, capabilities = {}, onQuestion?: OnQuestion): Promise<Client> {
-  const declared = { ...capabilities, ...(onQuestion && { elicitation: { form: {} } }) };
+export async function modernClient(
+  url: string,
+  capabilities = {},
+  onQuestion?: OnQuestion,
+  { shows = 'form', headers = {} }: ClientWays = {},
+): Promise<Client> {
+  const declared = { ...capabilities, ...(onQuestion && { elicitation: { [shows]: {} } }) };
   const client = new Client(INFO, { capabilities: declared, versionNegotiation: { mode: 'auto' } });
   if (onQuestion) client.setRequestHandler('elicitation/create', ({ params }) => onQuestion(params));
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)));
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }),
+  );
   return client;
 }
 
@@ -28,12 +42,13 @@ export async function modernClient(url: string, capabilities = {}, onQuestion?: 
 export async function taskSession(
   url: string,
   onQuestion?: (question: any) => ApplicationElicitResult | Promise<ApplicationElicitResult>,
+  { shows = 'form', headers = {} }: ClientWays = {},
 ) {
   const clientCapabilities = {
     extensions: { 'io.modelcontextprotocol/tasks': {} },
-    ...(onQuestion && { elicitation: { form: {} } }),
+    ...(onQuestion && { elicitation: { [shows]: {} } }),
   };
-  const client = await modernClient(url, clientCapabilities);
+  const client = await modernClient(url, clientCapabilities, undefined, { headers });
   const session = createTaskSessionFromClient(client, {
     endpointId: url,
     rawDispatch: async (request) => {
@@ -41,6 +56,7 @@ export async function taskSession(
       const { _meta, ...rest } = params;
       const { result, error } = await ask(url, method, rest, {
         capabilities: clientCapabilities,
+        headers,
         meta: _meta,
       });
       return { jsonrpc: '2.0', id: 1, ...(error === undefined ? { result } : { error }) } as never;
