@@ -13,10 +13,14 @@ function profile({ read, ...kind }: RawMap & { readonly read?: RawMap }, asked: 
     ...kind,
     read: {
       topic: '{base}/{friendly_name}',
-      ask: {
-        topic: '{base}/{friendly_name}/get',
-        body: Object.fromEntries(asked.map((property) => [property, ''])),
-      },
+      ...(asked.length === 0
+        ? {}
+        : {
+            ask: {
+              topic: '{base}/{friendly_name}/get',
+              body: Object.fromEntries(asked.map((property) => [property, ''])),
+            },
+          }),
       // The device's own is published where zigbee2mqtt watches over it; the bridge's is its last will.
       availability: ['{base}/{friendly_name}/availability', '{base}/bridge/state'],
       ...read,
@@ -69,4 +73,6 @@ export const ZIGBEE2MQTT_PROFILES: Readonly<Record<string, RawMap>> = {
     },
     ['system_mode', 'occupied_heating_setpoint', 'local_temperature'],
   ),
+  /** For what is none of these: its fields and what it is asked for are the device's own to say. */
+  'zigbee2mqtt/other': profile({ fields: {} }, []),
 };
