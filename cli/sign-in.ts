@@ -15,6 +15,11 @@ type SignInFlags = AuthFlags & ConsoleFlags & Pick<ListenFlags, 'host'>;
  */
 export function requireSignIn(flags: SignInFlags, warn: (text: string) => void): void {
   const { authIssuer, anyoneMayCommand, host } = flags;
+  if (flags.consoleClientId !== undefined && authIssuer === undefined)
+    throw new Failure(
+      EXIT.usage,
+      '--console-client-id is what an issuer knows the console by, and there is no issuer. Nothing was started. Say where people sign in with --auth-issuer.',
+    );
   if (authIssuer !== undefined) {
     if (ANY_ADDRESS.includes(host) && flags.consoleUrl === undefined && flags.authAudience === undefined)
       throw new Failure(
@@ -47,21 +52,13 @@ export async function authOf(
   return { issuer: openIssuer(authIssuer), audience: () => authAudience ?? mcpBeside(consoleUrl()) };
 }
 
-/**
- * Where people sign in to the console; null: nowhere, an approver's secret is the only way in. Throws a `Failure` for a
- * console's client without an issuer that could know it.
- */
+/** Where people sign in to the console; null: nowhere, an approver's secret is the only way in. */
 export async function consoleSignInOf(
   { consoleClientId: clientId }: AuthFlags,
   auth: AuthOptions | undefined,
   consoleUrl: () => string | null,
 ): Promise<SignInAtIssuer | null> {
-  if (clientId === undefined) return null;
-  if (auth === undefined)
-    throw new Failure(
-      EXIT.usage,
-      '--console-client-id is what an issuer knows the console by, and there is no issuer. Nothing was started. Say where people sign in with --auth-issuer.',
-    );
+  if (clientId === undefined || auth === undefined) return null;
   const { openIdConnect } = await import('../identity/openid-connect.ts');
   const clientSecret = secretVariable('READBACK_CONSOLE_CLIENT_SECRET');
   return {

@@ -95,6 +95,17 @@ describe('approvals from a terminal, beside a running `up`', { timeout: 240_000 
     assert.match((await readback(['approvers', 'list'], beside)).stdout, /^Ann {2}since 20/);
   });
 
+  it('`approvers add --subject` says who they are to an issuer, which it needs to know', async () => {
+    const adding = ['approvers', 'add', 'Ben', '--subject', 'b-24'];
+    const without = await readback(adding, beside);
+    assert.deepEqual([without.code, /--auth-issuer/.test(without.stderr)], [2, true]);
+    const issuer = { env: { ...beside.env, READBACK_AUTH_ISSUER: 'https://login.example.com' } };
+    assert.match((await readback(adding, issuer)).stdout, /as https:\/\/login\.example\.com#b-24/);
+    const { stdout } = await readback(['approvers', 'list'], beside);
+    assert.match(stdout, /^Ben {2}since \S+ {2}signs in as https:\/\/login\.example\.com#b-24$/m);
+    assert.equal((await readback(['approvers', 'remove', 'Ben'], beside)).code, 0);
+  });
+
   it('lists, shows and approves; the command runs then', async () => {
     const id = await ask(40);
     const { stdout: shown } = await readback(['approvals', 'show', id], beside);
@@ -105,6 +116,12 @@ describe('approvals from a terminal, beside a running `up`', { timeout: 240_000 
       id,
     ])
       assert.match(shown, words instanceof RegExp ? words : new RegExp(words));
+    // As the queue looks once its device is gone.
+    const without = join(folder.path, 'without.yaml');
+    writeFileSync(without, 'devices: {}\n');
+    const lost = await readback(['approvals', 'list', '--catalogue', without], beside);
+    assert.match(lost.stdout, new RegExp(`${id}.*VOID: its device is no longer in the catalogue`));
+    assert.doesNotMatch(shown, /VOID/);
     const { code, stdout } = await readback(
       ['approvals', 'approve', id, 'no-such-id', '--comment', 'fine', '--json'],
       as(ann),

@@ -4,7 +4,12 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { bearer } from '../mcp-server/signing-in.ts';
 import { callTool } from '../mcp-server/wire.ts';
-import { type AuthorizationServer, startAuthorizationServer } from '../oauth/authorization-server.ts';
+import {
+  APPLICATION,
+  type AuthorizationServer,
+  startAuthorizationServer,
+} from '../oauth/authorization-server.ts';
+import { cookieBrowser } from '../oauth/browser.ts';
 import { readback, startUp, temporaryFolder, type Up } from './readback.ts';
 
 const folder = temporaryFolder();
@@ -48,6 +53,7 @@ describe('a server that other machines reach', () => {
     assert.match(audience, /public URL.*--console-url.*--auth-audience/);
     assert.match(issuer, /An issuer is reached over https/);
     assert.match(key, /at least 32 random bytes/);
+    assert.match(await refused(['up', '--console-client-id', 'console']), /there is no issuer/);
   });
 });
 
@@ -56,12 +62,25 @@ describe('`readback up --auth-issuer`', () => {
   let up: Up;
   before(async () => {
     issuer = await startAuthorizationServer();
-    up = await startUp(folder.path, ['--auth-issuer', issuer.issuer]);
+    const client = ['--console-client-id', APPLICATION.clientId];
+    up = await startUp(folder.path, ['--auth-issuer', issuer.issuer, ...client], {
+      env: { READBACK_CONSOLE_CLIENT_SECRET: APPLICATION.clientSecret },
+    });
   });
   after(async () => {
     up.process.kill('SIGTERM');
     await up.ended;
     await issuer.close();
+  });
+
+  it('lets people sign in to the console, who see nothing before', async () => {
+    issuer.allowRedirectTo(new URL('/sign-in/callback', up.ready.console).href);
+    issuer.signInAs('anna', { name: 'Anna' });
+    const browser = cookieBrowser();
+    assert.equal((await browser.open(up.ready.console)).url.pathname, '/sign-in');
+    const page = await browser.open(new URL('/sign-in/issuer', up.ready.console));
+    assert.equal(page.url.href, up.ready.console);
+    assert.match(page.text, /class="name">Anna</);
   });
 
   it('lets nobody in without a token for its own URL', async () => {
