@@ -3,7 +3,10 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { eventually, readback, startUp, temporaryFolder, type Up } from './readback.ts';
+import { readback, eventually as soon, startUp, temporaryFolder, type Up } from './readback.ts';
+
+/** Two seconds on a machine that has nothing else to do. */
+const eventually = (condition: () => boolean): Promise<boolean> => soon(condition, 30_000);
 
 const folder = temporaryFolder();
 after(() => folder.remove());
