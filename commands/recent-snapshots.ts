@@ -50,8 +50,9 @@ export function recentSnapshots(
   }
 
   async function get(commandId: string, viewer: Viewer): Promise<CommandSnapshot | undefined> {
-    // Temporal would refuse it anyway, with words of its own.
-    if (commandId === '' || commandId.length > LONGEST_COMMAND_ID) return undefined;
+    // Temporal would refuse it anyway, with words of its own; half a character can't even be sent there.
+    if (commandId === '' || commandId.length > LONGEST_COMMAND_ID || /\p{Surrogate}/u.test(commandId))
+      return undefined;
     const snapshot = await ask(commandId);
     return snapshot && maySee(viewer, snapshot.view) ? snapshot : undefined;
   }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { McpServer, type ServerContext } from '@modelcontextprotocol/server';
 import type { Commands } from '../commands/commands.ts';
 import { commandTasks } from './command-tasks.ts';
+import { mendAnswers } from './mended-answers.ts';
 import type { McpOptions } from './options.ts';
 import { readbackResources } from './readback-resources.ts';
 import { requestStates } from './request-state.ts';
@@ -17,7 +18,6 @@ import { type ResourceStore, serveResources } from './resources.ts';
 import { servedTool } from './served-tool.ts';
 import type { McpService } from './service.ts';
 import { shownQuestions } from './shown-questions.ts';
-import { withoutEmptyContent } from './task-result-content.ts';
 import { serveTasks } from './tasks.ts';
 import { serveTools } from './tool-calls.ts';
 import { cancelCommand } from './tools/cancel-command.ts';
@@ -95,7 +95,7 @@ export function mcpService({ commands, options, onError }: McpParts): ReadbackSe
     );
     serveResources(server, { store: resources, requesterOf: requester, onError });
     if (modern) serveTasks(server, { store, requesterOf: requester, onError });
-    return withoutEmptyContent(server);
+    return mendAnswers(server);
   };
   return {
     serverInfo: SERVER_INFO,

@@ -14,7 +14,7 @@ import {
   TASKS_EXTENSION,
 } from '../../mcp-server/requester.ts';
 import type { McpService } from '../../mcp-server/service.ts';
-import { withoutEmptyContent } from '../../mcp-server/task-result-content.ts';
+import { mendAnswers } from '../../mcp-server/mended-answers.ts';
 import { serveTasks } from '../../mcp-server/tasks.ts';
 import { serveTools } from '../../mcp-server/tool-calls.ts';
 import { startTemporal } from '../temporal.ts';
@@ -116,7 +116,7 @@ function fixtureServer(
     addResources(server);
     if (modern) serveTasks(server, { store: jobs, requesterOf: requester, onError });
     else acceptSubscriptions(server);
-    return withoutEmptyContent(server);
+    return mendAnswers(server);
   };
 }
 

@@ -82,6 +82,8 @@ export interface House {
 export interface Serving {
   readonly url: string;
   readonly port: number;
+  /** The same server, without a socket in between. */
+  fetch(request: Request): Promise<Response>;
   /** What the server reported to its log. */
   readonly errors: readonly Error[];
   readonly catalogueChanged: () => void;
@@ -105,7 +107,8 @@ export async function openHouse(): Promise<House> {
       });
       const { url, port, close } = await serveHttp(app, { host: '127.0.0.1', port: 0 });
       closing.push(close);
-      return { url, port, errors, close, catalogueChanged: app.catalogueChanged };
+      const fetch = async (request: Request) => await app.app.fetch(request);
+      return { url, port, fetch, errors, close, catalogueChanged: app.catalogueChanged };
     },
     async sends(device) {
       const { sends, dropped } = (await harness.admin('GET', `/devices/${device}`)).counters;

@@ -36,7 +36,7 @@ describe('the requirements of the Tasks extension', () => {
         'tasks',
         'task-snapshot',
         'task-subscriptions',
-        'task-result-content',
+        'mended-answers',
         'listen-message',
         'listen-http',
         'listen-stdio',
