@@ -2,8 +2,11 @@
 import type { DeviceReply } from '../domain/exchange.ts';
 import type { Json } from '../domain/values.ts';
 import type { HttpAnswer } from './http-request.ts';
+import type { Hiding } from './sign-in/hiding.ts';
 
 type HttpReply = Extract<HttpAnswer, { kind: 'reply' }>;
+
+type Hider = Pick<Hiding, 'text' | 'source' | 'json'>;
 
 export interface DecodedReply {
   readonly reply: DeviceReply;
@@ -14,26 +17,27 @@ export interface DecodedReply {
   readonly flaw: string | null;
 }
 
-export function decodeReply(answer: HttpReply, hide: (text: string) => string): DecodedReply {
+/** `hiding`: what keeps secrets out of it. */
+export function decodeReply(answer: HttpReply, hiding: Hider): DecodedReply {
   const contentType = answer.headers['content-type'] ?? '';
   const encoding = answer.headers['content-encoding'];
   const headers = Object.fromEntries(
-    Object.entries(answer.headers).map(([name, value]) => [name, hide(value)]),
+    Object.entries(answer.headers).map(([name, value]) => [name, hiding.text(value)]),
   );
   const reply = (body: Json): DeviceReply => ({ status: answer.status, headers, body });
   if (encoding !== undefined && encoding !== 'identity') {
     return {
       reply: reply(null),
-      flaw: `its body is compressed (${hide(encoding)}), which was not asked for`,
+      flaw: `its body is compressed (${hiding.text(encoding)}), which was not asked for`,
     };
   }
-  const text = hide(decodeText(answer.body, contentType));
-  if (answer.cut !== null) return { reply: reply(text), flaw: answer.cut };
+  const text = hiding.source(decodeText(answer.body, contentType));
+  if (answer.cut !== null) return { reply: reply(hiding.text(text)), flaw: answer.cut };
   if (text.trim() === '') return { reply: reply(null), flaw: null };
   const parsed = parseJson(text);
   // JSON has other spellings of the same text (\\/, \\u0073): hidden again in what they mean.
-  if (parsed !== undefined) return { reply: reply(hiddenIn(parsed, hide)), flaw: null };
-  return { reply: reply(text), flaw: flawOfText(text, contentType) };
+  if (parsed !== undefined) return { reply: reply(hiding.json(parsed)), flaw: null };
+  return { reply: reply(hiding.text(text)), flaw: flawOfText(text, contentType) };
 }
 
 function flawOfText(text: string, contentType: string): string | null {
@@ -66,15 +70,6 @@ function isTooDeep(text: string): boolean {
     if (depth > DEEPEST_NESTING) return true;
   }
   return false;
-}
-
-function hiddenIn(value: Json, hide: (text: string) => string): Json {
-  if (typeof value === 'string') return hide(value);
-  if (Array.isArray(value)) return value.map((item: Json) => hiddenIn(item, hide));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [hide(key), hiddenIn(member, hide)]),
-  );
 }
 
 function decodeText(body: Uint8Array, contentType: string): string {

@@ -10,7 +10,7 @@ import { connect as connectTls } from 'node:tls';
 import { type buildConnector, Client } from 'undici';
 
 /** A device's reply is a few kilobytes; more than this is a web page or a mistake. */
-const MAX_BODY_BYTES = 1_000_000;
+const MAX_REPLY_BYTES = 1_000_000;
 
 export interface Endpoint {
   /** `https://host:port`, never with a path. */
@@ -18,11 +18,16 @@ export interface Endpoint {
   readonly tls: TlsTrust;
   /** For the whole exchange: connection, headers and the last byte of the body. */
   readonly timeoutMs: number;
+  /** Of a reply's body; without it, what the reply of one device may have. */
+  readonly maxReplyBytes?: number | undefined;
 }
 
 export interface TlsTrust {
   /** Certificate authorities (PEM) to trust instead of the usual ones. */
   readonly ca: string | undefined;
+  /** The certificate (PEM) that shows who we are, and its key. */
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
   /** Trust anybody. */
   readonly insecure: boolean;
 }
@@ -85,7 +90,11 @@ export async function requestOnce(
       body: request.body,
       reset: true,
     });
-    const { body, cut } = await readBounded(response.body, explain);
+    const { body, cut } = await readBounded(
+      response.body,
+      endpoint.maxReplyBytes ?? MAX_REPLY_BYTES,
+      explain,
+    );
     return { kind: 'reply', status: response.statusCode, headers: flatten(response.headers), body, cut };
   } catch (error) {
     return { kind: dial.connected ? 'lost' : 'unreached', why: explain(error) };
@@ -116,6 +125,8 @@ function dialOnce(trust: TlsTrust, dial: Dial): buildConnector.connector {
             host: hostname,
             port: Number(port || 443),
             ca: trust.ca,
+            cert: trust.cert,
+            key: trust.key,
             rejectUnauthorized: !trust.insecure,
           })
         : connectTcp({ host: hostname, port: Number(port || 80) });
@@ -133,6 +144,7 @@ function dialOnce(trust: TlsTrust, dial: Dial): buildConnector.connector {
 
 async function readBounded(
   stream: AsyncIterable<Uint8Array>,
+  maxBytes: number,
   explain: (error: unknown) => string,
 ): Promise<{ body: Uint8Array; cut: string | null }> {
   const chunks: Uint8Array[] = [];
@@ -142,15 +154,15 @@ async function readBounded(
     for await (const chunk of stream) {
       chunks.push(chunk);
       size += chunk.byteLength;
-      if (size > MAX_BODY_BYTES) {
-        cut = `its body is longer than ${MAX_BODY_BYTES / 1_000_000} MB`;
+      if (size > maxBytes) {
+        cut = `its body is longer than ${maxBytes / 1_000_000} MB`;
         break;
       }
     }
   } catch (error) {
     cut = `its body broke off after ${size} bytes: ${explain(error)}`;
   }
-  return { body: Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES), cut };
+  return { body: Buffer.concat(chunks).subarray(0, maxBytes), cut };
 }
 
 function flatten(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {

@@ -2,10 +2,16 @@
 import type { DeviceReply } from '../domain/exchange.ts';
 import type { Json } from '../domain/values.ts';
 import type { Message } from './mqtt-session.ts';
+import type { Hiding } from './sign-in/hiding.ts';
 
 /** Status 200, since it is there; `headers.retained` is `true` or `false`. JSON where it is JSON, else text; null where it is empty. */
-export function decodeMessage(topic: string, payload: Buffer, retained: boolean): DeviceReply {
-  return { status: 200, headers: { topic, retained: String(retained) }, body: bodyOf(payload) };
+export function decodeMessage(
+  topic: string,
+  payload: Buffer,
+  retained: boolean,
+  hiding: Hiding,
+): DeviceReply {
+  return { status: 200, headers: { topic, retained: String(retained) }, body: hiding.json(bodyOf(payload)) };
 }
 
 /** An availability topic holds `offline` or `{"state": "offline"}`. Anything else, or nothing, doesn't say so. */

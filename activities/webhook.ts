@@ -1,9 +1,10 @@
 /** The webhook of the catalogue's settings, signed as Standard Webhooks has it (https://www.standardwebhooks.com). */
-import { createHmac } from 'node:crypto';
 import type { Ring } from '../domain/approval/ring.ts';
 import type { Catalogue, Connection } from '../domain/catalogue/definition.ts';
-import { webhookSecret } from '../domain/catalogue/webhook.ts';
+import { webhookScheme } from '../domain/catalogue/webhook.ts';
+import type { Shared } from './adapters.ts';
 import { type Exchanged, openHttpConnection } from './http-connection.ts';
+import { createSigner } from './sign-in/signature.ts';
 
 export interface Webhook {
   /** One attempt; no redirect is followed. Never rejects. */
@@ -22,55 +23,40 @@ export type Delivery =
       readonly retryAfterMs: number | null;
     };
 
-/** The scheme's own range, in bytes. */
-const SHORTEST_SECRET = 24;
-const LONGEST_SECRET = 64;
 /** A receiver has to take a ring, not to work on it. */
 const LONGEST_TIMEOUT_MS = 20_000;
 const GONE = 410;
 
 /** null: the catalogue has none. Throws, naming the connection, for a secret that isn't one. */
-export function openWebhook({ settings, connections }: Catalogue): Webhook | null {
+export function openWebhook(
+  { settings, connections }: Catalogue,
+  lenderOf?: Shared['lenderOf'],
+): Webhook | null {
   const connection = settings.webhook === null ? undefined : connections[settings.webhook];
-  if (connection === undefined) return null;
-  const key = signingKey(connection);
-  const { origin, pathname } = new URL(connection.baseUrl);
+  const scheme = connection === undefined ? null : webhookScheme(connection.auth);
+  if (connection === undefined || scheme === null) return null;
+  const sign = createSigner(connection.name, scheme);
+  const { origin, pathname, host } = new URL(connection.baseUrl);
   // What signs is the message, so there is nothing left for the connection to sign in with.
-  const receiver = openHttpConnection({
-    ...connection,
-    baseUrl: origin,
-    auth: { kind: 'none' },
-    timeoutMs: Math.min(connection.timeoutMs, LONGEST_TIMEOUT_MS),
-  });
+  const timeoutMs = Math.min(connection.timeoutMs, LONGEST_TIMEOUT_MS);
+  const receiver = openHttpConnection(
+    { ...connection, baseUrl: origin, auth: { kind: 'none' }, timeoutMs },
+    { lender: lenderOf?.(connection.name) },
+  );
   return {
     async deliver({ id, body }) {
-      // Of this attempt: receivers refuse what is some minutes old.
-      const timestamp = String(Math.floor(Date.now() / 1000));
-      const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+      const method = 'POST';
       const headers = {
         'content-type': 'application/json',
-        'webhook-id': id,
-        'webhook-timestamp': timestamp,
-        'webhook-signature': `v1,${signature}`,
+        ...sign({ method, path: pathname, host, body, token: '', nonce: id }),
       };
-      const request = { method: 'POST', path: pathname, headers, body };
+      const request = { method, path: pathname, headers, body };
       return deliveryOf(
         connection,
-        await receiver.exchange(request, { purpose: 'send', rules: connection.reply }),
+        await receiver.exchange(request, { device: '', purpose: 'send', rules: connection.reply }),
       );
     },
   };
-}
-
-function signingKey({ name, auth }: Connection): Uint8Array {
-  const text = (webhookSecret(auth) ?? '').replace(/^whsec_/, '');
-  const key = Buffer.from(text, 'base64');
-  const isBase64 = /^[A-Za-z0-9+/]+={0,2}$/.test(text);
-  if (!isBase64 || key.length < SHORTEST_SECRET || key.length > LONGEST_SECRET)
-    throw new Error(
-      `connection "${name}": the secret of its webhook must be ${SHORTEST_SECRET} to ${LONGEST_SECRET} random bytes in base64, with or without "whsec_" before it, e.g. from: openssl rand -base64 32`,
-    );
-  return key;
 }
 
 function deliveryOf({ name }: Connection, exchanged: Exchanged): Delivery {
@@ -82,9 +68,10 @@ function deliveryOf({ name }: Connection, exchanged: Exchanged): Delivery {
   });
   switch (exchanged.kind) {
     case 'held':
-      return failed('its connection is at its limit', exchanged.waitMs);
+      return failed(exchanged.why, exchanged.waitMs);
     case 'unreached':
     case 'lost':
+    case 'signedOut':
       return failed(exchanged.why);
     case 'reply': {
       const { reply, flaw, pauseMs } = exchanged;

@@ -7,6 +7,7 @@
  *     temporal.db   every command, its history, its approvals
  *     temporal/     the Temporal program, where it had to be fetched
  *     logs/         one file a process
+ *     sign-ins/     what workers got by signing in at devices' APIs, one sealed file a connection
  */
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,6 +39,8 @@ export interface Holder {
   /** null: still starting. */
   readonly ready: Ready | null;
 }
+
+export const signInFolder = (dataDir: string): string => join(dataDir, 'sign-ins');
 
 const holderFile = (dataDir: string): string => join(dataDir, 'up.json');
 

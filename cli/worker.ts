@@ -1,6 +1,7 @@
 /** `readback worker`: runs the workflows and talks to the devices. */
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
+import { signInFolder } from './data-folder.ts';
 import { addConsoleFlag, addEngineFlags, type ConsoleFlags, type EngineFlags } from './flags.ts';
 import type { Running } from './role.ts';
 
@@ -49,11 +50,13 @@ async function start(flags: WorkerFlags, log: Logger): Promise<Running> {
   Runtime.install({ logger, shutdownSignals: [] });
   // Without its search attributes every command would get stuck: rather no worker than that.
   await prepareNamespace({ ...engine, ours: false, say: (text) => log.warn(text) });
+  const sealKey = readSealKey(engine.dataDir);
   const worker = await startWorker({
     address: engine.address,
     namespace: engine.namespace,
     catalogue: catalogue.current(),
-    sealKey: readSealKey(engine.dataDir),
+    sealKey,
+    signInFolder: signInFolder(engine.dataDir),
     consoleUrl: flags.consoleUrl ?? engine.consoleUrl,
     logger,
     workflowBundle: await workflowBundle(engine.dataDir, logger),

@@ -72,7 +72,15 @@ export async function renderTemplate(
   kept: Kept,
 ): Promise<Rendered<{ readonly request: DeviceRequest; readonly body: Json }>> {
   const bindings = { ...device.params, kept };
-  const scope: Scope = { device, kept, wire: {}, bindings, carried: new Set(), helping: new Set(), secrets: null };
+  const scope: Scope = {
+    device,
+    kept,
+    wire: {},
+    bindings,
+    carried: new Set(),
+    helping: new Set(),
+    secrets: null,
+  };
   return renderRequest(template, scope, null);
 }
 

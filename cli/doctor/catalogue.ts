@@ -1,9 +1,12 @@
 /** Checks of the catalogue and of the connections in it. */
 import { connect } from 'node:net';
 import type { Connection } from '../../domain/catalogue/definition.ts';
+import { signInState } from '../../worker/sign-in-state.ts';
 import { unusable } from '../../worker/usable.ts';
 import { readingWithSecrets } from '../catalogue-file.ts';
+import { signInFolder } from '../data-folder.ts';
 import { EXIT } from '../failure.ts';
+import { readSealKey } from '../seal-key.ts';
 import { type Finding, fine, problem, warning } from './finding.ts';
 
 const REACHED_WITHIN_MS = 3_000;
@@ -24,6 +27,7 @@ export async function checkCatalogue(
   file: string,
   simulatorUrl: string | null,
   mcp: string | null,
+  dataDir: string,
 ): Promise<Finding[]> {
   // Without a running `up` nothing listens for "simulator:", which is no fault of the catalogue.
   const read = await readingWithSecrets(file, simulatorUrl ?? NO_SIMULATOR)();
@@ -41,6 +45,7 @@ export async function checkCatalogue(
     fine('catalogue', `${file}: ${devices} ${devices === 1 ? 'device' : 'devices'}`),
     ...(mcp === null ? [] : await checkInForce(mcp, catalogue.digest)),
     ...(await Promise.all(connections.map(checkConnection))),
+    ...(await checkSignIns(connections, dataDir)),
   ];
 }
 
@@ -71,6 +76,28 @@ async function checkConnection({ name, baseUrl }: Connection): Promise<Finding> 
     `${url.host} can't be reached: ${trouble}`,
     'Is it switched on, in this network, and is its address in the catalogue right?',
   );
+}
+
+/** Only what workers of this data folder have kept: nobody signs in for it. */
+async function checkSignIns(connections: readonly Connection[], dataDir: string): Promise<Finding[]> {
+  const findings = connections
+    .filter(({ auth }) => auth.kind !== 'none')
+    .map(async (connection): Promise<Finding> => {
+      const check = `sign-in of ${connection.name}`;
+      try {
+        const state = await signInState(connection, signInFolder(dataDir), () => readSealKey(dataDir));
+        const { kind, found } = state ?? { kind: 'fine', found: 'none' };
+        if (kind === 'fine') return fine(check, found);
+        if (kind === 'away') return warning(check, found, 'Is the server that it signs in to there?');
+        const mend = 'Do what is said there. With another secret it is tried at once.';
+        return problem(check, EXIT.endedBadly, found, mend);
+      } catch {
+        const mend =
+          'Name the data folder of the workers with --data-dir, and give it the same READBACK_SEAL_KEY.';
+        return warning(check, `by ${connection.auth.kind}; what workers keep of it can't be read`, mend);
+      }
+    });
+  return await Promise.all(findings);
 }
 
 /** null: somebody listens there. */

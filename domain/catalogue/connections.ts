@@ -88,7 +88,10 @@ function tokenUrl(text: string, { simulatorUrl, withoutSecrets }: ConnectionCont
   if (simulated !== undefined && (withoutSecrets || simulatorUrl === null)) return text;
   const url = URL.canParse(filled) ? new URL(filled) : null;
   const isHere = url !== null && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
-  if (url === null || !(url.protocol === 'https:' || (url.protocol === 'http:' && (isHere || simulated !== undefined))))
+  if (
+    url === null ||
+    !(url.protocol === 'https:' || (url.protocol === 'http:' && (isHere || simulated !== undefined)))
+  )
     report(['tokenUrl'], 'is no address that begins with https:// (http:// only on this machine)');
   else if (url.username !== '' || url.password !== '' || url.hash !== '')
     report(['tokenUrl'], 'holds a user name, a password or "#": give clientId and clientSecret instead');

@@ -1,9 +1,9 @@
 /** What the expressions and paths of a device may refer to. */
 import { nearest } from '../nearest.ts';
 import { expressionProblem, expressionReferences } from './expressions.ts';
-import { secretNamed } from './secrets.ts';
 import { isMap } from './merge.ts';
 import { didYouMean, listed, type Path, type Report } from './problems.ts';
+import { secretNamed } from './secrets.ts';
 
 export interface Scope {
   /** Names that a path may begin with. */

@@ -63,15 +63,3 @@ test('a token with a line break is refused at the start, without being quoted', 
       !/def-secret/.test(error.message),
   );
 });
-
-test('a way of signing in that is left for later is refused by name', async () => {
-  const yaml = `
-version: 1
-connections: { shelly: { kind: http, baseUrl: "http://127.0.0.1:1", auth: { digest: { username: admin, password: "\${P}" } } } }
-devices: { plug: { connection: shelly, send: PUT /d, read: GET /d, fields: { power: onoff } } }
-`;
-  await assert.rejects(
-    openAll(yaml, { P: 'secret' }),
-    /connection "shelly" signs in with "digest".*needed by plug/,
-  );
-});

@@ -52,6 +52,7 @@ export interface HarnessOptions {
   readonly devices: Readonly<Record<string, object>>;
   readonly profiles?: Readonly<Record<string, object>>;
   readonly limits?: Readonly<Record<string, object>>;
+  readonly accounts?: Readonly<Record<string, object>>;
   /** The catalogue, in YAML; its `baseUrl: "simulator:"` is filled in. */
   readonly catalogue: string;
   readonly environment?: Readonly<Record<string, string>>;
@@ -65,13 +66,14 @@ export async function startReadback({
   devices,
   profiles = {},
   limits = {},
+  accounts = {},
   catalogue: yaml,
   environment = {},
   consoleUrl,
 }: HarnessOptions): Promise<Harness> {
   const [temporal, simulator, workflowBundle] = await Promise.all([
     startTemporal(),
-    startSimulator({ devices: { devices, profiles, limits } }),
+    startSimulator({ devices: { devices, profiles, limits, accounts } }),
     testWorkflowBundle(),
   ]);
   const catalogue = await testCatalogue(yaml, simulator.url, environment);

@@ -97,6 +97,7 @@ describe('the simplest device', () => {
       timeoutMs: 10_000,
       auth: { kind: 'none' },
       tls: null,
+      secrets: {},
       limits: [],
       spacingMs: 0,
       reply: {},
