@@ -45,5 +45,5 @@ Uses the \`readback up\` that runs on the data folder; where none runs, it ends 
 What needs a person's approval is asked through the host where it can show forms; --approval queue never asks there.
 
 Example, in a host's configuration:
-  { "command": "npx", "args": ["readback", "stdio", "--data-dir", "/home/me/home-automation/.readback"] }
+  { "command": "node", "args": ["/home/me/readback/bin/readback.mjs", "stdio", "--data-dir", "/home/me/readback/.readback"] }
 `;

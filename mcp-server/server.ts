@@ -37,7 +37,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
-const SERVER_INFO = { name: 'readback', title: 'Readback', version };
+export const SERVER_INFO = { name: 'readback', title: 'Readback', version };
 
 const INSTRUCTIONS =
   'Readback commands real devices and reads them back. An answer with done:false is not done: follow its next, and tell the user so. ' +
@@ -108,7 +108,7 @@ export function mcpService({ commands, options, onError }: McpParts): ReadbackSe
 }
 
 /** The accessors are deprecated for 2026-07-28; on older connections nothing else knows. */
-function connectionFacts({ server }: McpServer): ConnectionFacts {
+export function connectionFacts({ server }: McpServer): ConnectionFacts {
   return {
     // oxlint-disable-next-line typescript/no-deprecated
     client: server.getClientVersion()?.name ?? null,

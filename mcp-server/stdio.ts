@@ -4,7 +4,7 @@ import { type StdioServerHandle, StdioServerTransport, serveStdio } from '@model
 import { tellResourcesChanged, whenListChanges } from './list-changes.ts';
 import { listeningTransport } from './listen-stdio.ts';
 import { type McpParts, mcpService } from './server.ts';
-import type { McpServerForEra } from './service.ts';
+import type { McpServerForEra, McpService } from './service.ts';
 import { taskSubscriptions } from './task-subscriptions.ts';
 
 export interface StdioServer extends StdioServerHandle {
@@ -22,12 +22,17 @@ export function serveMcpOverStdio(parts: McpParts): StdioServer {
     servers.push(server);
     return server;
   };
-  const transport = listeningTransport(new StdioServerTransport(), taskSubscriptions(service), service);
-  const handle = serveStdio(serverFor, { transport, onerror: parts.onError });
+  const handle = serveOverStdio({ ...service, serverFor });
   return {
     close: () => handle.close(),
     catalogueChanged: whenListChanges(service.resources, () => {
       for (const server of servers) tellResourcesChanged(server, parts.onError);
     }),
   };
+}
+
+/** Any service's, whatever its tasks are. */
+export function serveOverStdio(service: McpService): StdioServerHandle {
+  const transport = listeningTransport(new StdioServerTransport(), taskSubscriptions(service), service);
+  return serveStdio(service.serverFor, { transport, onerror: service.onError });
 }
