@@ -1,4 +1,5 @@
 /** What a connection kind must be able to do. One adapter a file: `http.ts`, `home-assistant.ts`, `mqtt.ts`. */
+import type { Purpose } from '../domain/budget.ts';
 import type { DeviceDefinition, SendStep } from '../domain/catalogue/definition.ts';
 import type { DeviceReply, RawRead, ReadContext, Sample, SendResult } from '../domain/exchange.ts';
 import type { Desired, Reading } from '../domain/values.ts';
@@ -22,7 +23,7 @@ export interface DeviceAdapter {
   read(device: DeviceDefinition, context: ReadContext, signal: AbortSignal): Promise<ReadResult>;
 
   /** Asks the device or its cloud for a fresh report (`read.refresh`), and waits as declared. Failures are ignored: the read tells. */
-  refresh(device: DeviceDefinition, signal: AbortSignal): Promise<void>;
+  refresh(device: DeviceDefinition, purpose: Purpose, signal: AbortSignal): Promise<void>;
 
   /**
    * One request of one step, exactly once: no retry of any kind in here.

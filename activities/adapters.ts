@@ -1,22 +1,24 @@
 /** One adapter a connection, shared by all of its devices: they share its budget as well. */
 import type { Catalogue, Connection } from '../domain/catalogue/definition.ts';
-import { unsupported } from '../domain/catalogue/support.ts';
 import type { Adapters, DeviceAdapter } from './adapter.ts';
+import type { Lender } from './borrowing.ts';
 import { homeAssistantAdapter } from './home-assistant.ts';
 import { httpAdapter } from './http.ts';
+import { openHttpConnection } from './http-connection.ts';
 import { mqttAdapter } from './mqtt.ts';
+import type { SignInStore } from './sign-in/store.ts';
 
 /**
  * Opens the connections that devices of the catalogue use. Throws, with one line for each connection that can't be used
- * and the devices that need it, and one for whatever else of a device can't be done yet, before anything is sent to any.
+ * and the devices that need it, before anything is sent to any.
  * `open`: for those who have some of the connections open already.
  */
 export function createAdapters(
   catalogue: Catalogue,
-  open: (connection: Connection) => DeviceAdapter = openAdapter,
+  open: (connection: Connection) => DeviceAdapter = (connection) => openAdapter(connection),
 ): Adapters {
   const adapters = new Map<string, DeviceAdapter>();
-  const problems = Object.values(catalogue.devices).flatMap(unsupported);
+  const problems: string[] = [];
   for (const [name, devices] of devicesByConnection(catalogue)) {
     try {
       adapters.set(name, open(connectionNamed(catalogue, name)));
@@ -41,15 +43,23 @@ function connectionNamed({ connections }: Catalogue, name: string): Connection {
   return connection;
 }
 
+/** What the connections of all workers have in common. Left out: each connection's own. */
+export interface Shared {
+  /** Who keeps the budget of the connection of this name. */
+  readonly lenderOf?: ((connection: string) => Lender) | undefined;
+  readonly signIns?: SignInStore | undefined;
+}
+
 /** Throws, naming the connection, for what can't be used. */
-export function openAdapter(connection: Connection): DeviceAdapter {
+export function openAdapter(connection: Connection, { lenderOf, signIns }: Shared = {}): DeviceAdapter {
+  const lender = lenderOf?.(connection.name);
   switch (connection.kind) {
     case 'http':
-      return httpAdapter(connection);
+      return httpAdapter(connection, openHttpConnection(connection, { lender, signIns }));
     case 'home-assistant':
-      return homeAssistantAdapter(connection);
+      return homeAssistantAdapter(connection, openHttpConnection(connection, { lender, signIns }));
     case 'mqtt':
-      return mqttAdapter(connection);
+      return mqttAdapter(connection, lender);
   }
 }
 

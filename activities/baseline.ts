@@ -19,11 +19,17 @@ export async function patientBaseline(
   const read = await baseline(dependencies, device, desired);
   const { trouble, retryAfterMs } = read.sample;
   if (trouble === null || retryAfterMs === null) return read;
-  throw ApplicationFailure.create({
-    message: trouble,
+  throw waitingForApi(trouble, retryAfterMs);
+}
+
+/** Not a failure but a pause: benign, and the next attempt is due when the API may be asked again. null: nobody knows when. */
+export function waitingForApi(why: string, retryAfterMs: number | null): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: why,
     type: FAILURE.waitingForApi,
-    nextRetryDelay: Math.max(1, retryAfterMs),
+    details: [retryAfterMs],
     category: ApplicationFailureCategory.BENIGN,
+    ...(retryAfterMs !== null && { nextRetryDelay: Math.max(1, retryAfterMs) }),
   });
 }
 
@@ -38,6 +44,6 @@ export async function baseline(
 ): Promise<ReadResult> {
   const signal = Context.current().cancellationSignal;
   const adapter = adapters(device);
-  if (device.read?.refresh != null) await adapter.refresh(device, signal);
+  if (device.read?.refresh != null) await adapter.refresh(device, 'look', signal);
   return await adapter.read(device, { desired, before: null, kept: {}, baselineDeviceAt: null }, signal);
 }

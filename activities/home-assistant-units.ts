@@ -24,7 +24,7 @@ export function instanceUnit(
   let known: { readonly unit: TemperatureUnit; readonly until: number } | null = null;
   return async (rules, signal) => {
     if (known !== null && Date.now() < known.until) return known;
-    const exchanged = await http.exchange(CONFIG, { purpose: 'read', rules, signal });
+    const exchanged = await http.exchange(CONFIG, { device: '', purpose: 'readback', rules, signal });
     const unit = exchanged.kind === 'reply' ? unitIn(exchanged.reply.body) : null;
     if (unit === null) return { unit: null, failure: failureOf(exchanged) };
     known = { unit, until: Date.now() + ASK_AGAIN_AFTER_MS };

@@ -108,7 +108,7 @@ async function checked(
   };
   const signal = AbortSignal.timeout(CHECK_WITHIN_MS);
   const seen = await http
-    .exchange(request, { purpose: 'read', rules: device.reply, signal })
+    .exchange(request, { device: device.id, purpose: 'readback', rules: device.reply, signal })
     .catch((error: unknown) => {
       if (!signal.aborted) throw error;
       return null;

@@ -1,13 +1,19 @@
 /** A connection of the catalogue over HTTP: signs in, stays on its origin, keeps its pace, and makes each request once. */
-import { readFileSync } from 'node:fs';
+import type { Purpose } from '../domain/budget.ts';
 import type { Connection, ReplyClass, ReplyRules } from '../domain/catalogue/definition.ts';
 import type { DeviceReply, DeviceRequest } from '../domain/exchange.ts';
 import { classifyReply } from '../domain/interpretation.ts';
 import { authorizationOf } from './authorization.ts';
+import type { Lender } from './borrowing.ts';
 import { decodeReply } from './http-reply.ts';
-import type { HttpAnswer, HttpRequest, TlsTrust } from './http-request.ts';
-import { createPace } from './pacing.ts';
+import type { HttpAnswer, HttpRequest } from './http-request.ts';
+import { createPace, type NoPlace } from './pacing.ts';
+import type { Credentials, Way } from './sign-in/credentials.ts';
+import type { NotSignedIn } from './sign-in/session.ts';
+import { memorySignIns, type SignInStore } from './sign-in/store.ts';
+import { trustOf } from './tls-files.ts';
 import { tracedRequest } from './traced-request.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 const MOST_REDIRECTS = 3;
 /** These are the transport's or the connection's own: a device's headers must not change where a request ends up. */
@@ -33,72 +39,159 @@ export type Exchanged =
       readonly at: number;
     }
   /** The connection's budget is used up for so long; nothing was sent. */
-  | { readonly kind: 'held'; readonly waitMs: number }
-  | { readonly kind: 'unreached' | 'lost'; readonly why: string };
+  | NoPlace
+  | { readonly kind: 'unreached' | 'lost'; readonly why: string }
+  /** Nobody is signed in, so nothing was done; `why` says what to do about it. */
+  | NotSignedIn;
 
 export interface ExchangeOptions {
   /** A read may be broken off and may follow a redirect. A send, once on its way, is let finish: breaking it off would only lose its reply. */
-  readonly purpose: 'read' | 'send';
+  readonly purpose: Purpose;
+  /** Whose turn at the connection it takes. */
+  readonly device: string;
   readonly rules: ReplyRules;
+  /** A second time does no harm. Always so for a read. */
+  readonly repeatable?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface HttpConnection {
-  /** One request, once. Rejects only when `signal` aborts: a read at any moment, a send only before it begins. */
+  /**
+   * One request that is taken, once: one that is turned away for want of a sign-in is made again, once, after signing in
+   * anew, where it is certain that it did nothing. Rejects only when `signal` aborts: a read at any moment, a send only
+   * before it begins.
+   */
   exchange(request: DeviceRequest, options: ExchangeOptions): Promise<Exchanged>;
+  /** Nothing is exchanged afterwards. */
+  close(): Promise<void>;
 }
 
-/** Throws, naming the connection, for what can't be used: a way of signing in, a base URL, a CA file. */
-export function openHttpConnection(connection: Connection): HttpConnection {
-  const base = baseOf(connection);
-  const authorization = authorizationOf(connection);
-  const pace = createPace(connection.limits, connection.spacingMs);
-  const endpoint = { origin: base.origin, tls: trustOf(connection), timeoutMs: connection.timeoutMs };
+export interface HttpConnectionOptions {
+  readonly maxReplyBytes?: number | undefined;
+  /** Where sign-ins are kept. Default: with this connection alone. */
+  readonly signIns?: SignInStore | undefined;
+  /** Who keeps the budget of its limits. Default: this connection alone. */
+  readonly lender?: Lender | undefined;
+}
 
-  function sign(request: DeviceRequest, path: string): HttpRequest {
-    const separator = path.includes('?') ? '&' : '?';
-    return {
-      method: request.method,
-      path: authorization.query === '' ? path : `${path}${separator}${authorization.query}`,
-      headers: { accept: 'application/json, */*;q=0.5', ...own(request.headers), ...authorization.headers },
-      body: request.body,
-    };
+/** Throws, naming the connection, for what can't be used: a secret, a base URL, a file of its TLS. */
+export function openHttpConnection(
+  connection: Connection,
+  { maxReplyBytes, signIns = memorySignIns(), lender }: HttpConnectionOptions = {},
+): HttpConnection {
+  const base = baseOf(connection);
+  const pace = createPace(connection, lender);
+  const { timeoutMs } = connection;
+  const endpoint = { origin: base.origin, tls: trustOf(connection), timeoutMs, maxReplyBytes };
+  const authorization = authorizationOf(connection, endpoint, signIns);
+
+  /** Each request has a place of its own in the budget, also where a redirect leads to. It is signed when it has one. */
+  async function once(sign: () => HttpRequest, options: ExchangeOptions): Promise<HttpAnswer | NoPlace> {
+    const place = await pace.take(options.purpose, options.device, options.signal);
+    if (place.kind === 'held') return place;
+    try {
+      return await tracedRequest(endpoint, sign(), isSend(options) ? undefined : options.signal);
+    } finally {
+      place.end();
+    }
   }
 
-  async function follow(request: DeviceRequest, path: string, options: ExchangeOptions): Promise<HttpAnswer> {
-    const signal = options.purpose === 'read' ? options.signal : undefined;
-    const mayFollow = options.purpose === 'read' && request.method === 'GET';
+  async function follow(
+    request: DeviceRequest,
+    path: string,
+    credentials: Credentials,
+    options: ExchangeOptions,
+  ): Promise<HttpAnswer | NoPlace> {
+    const mayFollow = !isSend(options) && request.method === 'GET' && authorization.followsRedirects;
+    const headers = { accept: 'application/json, */*;q=0.5', ...own(request.headers) };
     let at = path;
     for (let hops = 0; ; hops++) {
-      const answer = await tracedRequest(endpoint, sign(request, at), signal);
+      const sign = () => credentials.apply({ ...request, path: at, headers });
+      const answer = await once(sign, options);
       const next = mayFollow && hops < MOST_REDIRECTS ? sameOriginRedirect(answer, base.origin, at) : null;
       if (next === null) return answer;
       at = next;
     }
   }
 
+  /** One attempt, and what the API said to it. */
+  async function attempt(
+    request: DeviceRequest,
+    path: string,
+    credentials: Credentials,
+    options: ExchangeOptions,
+  ) {
+    const answer = await follow(request, path, credentials, options);
+    if (!isSend(options)) options.signal?.throwIfAborted();
+    if (answer.kind !== 'reply') return { headers: {}, exchanged: answer };
+    const { reply, flaw } = decodeReply(answer, authorization.hiding);
+    const replyClass = await classifyReply(options.rules, reply);
+    if (replyClass !== 'signedOut') credentials.worked();
+    const exchanged: Reply = {
+      kind: 'reply',
+      reply,
+      class: replyClass,
+      flaw: isRedirect(reply.status) ? redirectFlaw(reply, base.origin) : flaw,
+      pauseMs: pace.learn(reply, replyClass === 'limited'),
+      at: Date.now(),
+    };
+    return { headers: answer.headers, exchanged };
+  }
+
   return {
     async exchange(request, options) {
       const path = locate(base, request.path);
       if (path.objection !== null) return { kind: 'unreached', why: path.objection };
-      const waitMs = await pace.take(options.purpose, options.signal);
-      if (waitMs > 0) return { kind: 'held', waitMs };
-      const answer = await follow(request, path.value, options);
-      if (options.purpose === 'read') options.signal?.throwIfAborted();
-      if (answer.kind !== 'reply') return answer;
-      const { reply, flaw } = decodeReply(answer, authorization.hide);
-      const replyClass = await classifyReply(options.rules, reply);
-      return {
-        kind: 'reply',
-        reply,
-        class: replyClass,
-        flaw: isRedirect(reply.status) ? redirectFlaw(reply, base.origin) : flaw,
-        pauseMs: pace.learn(reply, replyClass === 'limited'),
-        at: Date.now(),
-      };
+      return await signedIn(authorization, options, (credentials) =>
+        attempt(request, path.value, credentials, options),
+      );
     },
+    close: () => pace.close(),
   };
 }
+
+const isSend = ({ purpose }: ExchangeOptions): boolean => purpose === 'send';
+
+type Reply = Extract<Exchanged, { kind: 'reply' }>;
+
+interface Attempted {
+  /** As they came: they may hold a challenge. */
+  readonly headers: DeviceReply['headers'];
+  readonly exchanged: Exchanged;
+}
+
+/** One attempt, and another one with other credentials where the API turned the first one away for want of them. */
+async function signedIn(
+  authorization: Way,
+  options: ExchangeOptions,
+  attempt: (credentials: Credentials) => Promise<Attempted>,
+): Promise<Exchanged> {
+  const credentials = await unlessAborted(authorization.credentials(), options.signal);
+  if (credentials.kind !== 'credentials') return credentials;
+  const first = await attempt(credentials);
+  if (!isSignedOut(first.exchanged)) return first.exchanged;
+  const renewed = await credentials.renew(first.headers);
+  if (renewed === null) return first.exchanged;
+  const { status } = first.exchanged.reply;
+  if (isSend(options) && options.repeatable !== true && !provesNothingDone(status))
+    return { ...first.exchanged, class: 'maybe', flaw: NOT_REPEATED };
+  if (renewed.kind !== 'credentials') return { ...renewed, why: `HTTP ${status}; ${renewed.why}` };
+  const second = await attempt(renewed);
+  if (!isSignedOut(second.exchanged)) return second.exchanged;
+  const refused = renewed.refused(second.headers);
+  return refused === null
+    ? second.exchanged
+    : { ...refused, why: `HTTP ${second.exchanged.reply.status}; ${refused.why}` };
+}
+
+const isSignedOut = (exchanged: Exchanged): exchanged is Reply =>
+  exchanged.kind === 'reply' && exchanged.class === 'signedOut';
+
+/** A refusal by its status. What only a text of a 200 says may come after the fact. */
+const provesNothingDone = (status: number): boolean => status >= 400 && status < 500;
+
+const NOT_REPEATED =
+  'it says that we were signed out; it was not sent again, since that proves not that nothing was done, and the catalogue does not call it repeatable';
 
 function baseOf(connection: Connection): URL {
   const url = URL.canParse(connection.baseUrl) ? new URL(connection.baseUrl) : null;
@@ -111,20 +204,6 @@ function baseOf(connection: Connection): URL {
     );
   }
   return url;
-}
-
-function trustOf(connection: Connection): TlsTrust {
-  const path = connection.tls?.ca ?? null;
-  try {
-    return {
-      ca: path === null ? undefined : readFileSync(path, 'utf8'),
-      insecure: connection.tls?.insecure ?? false,
-    };
-  } catch (error) {
-    throw new Error(`connection "${connection.name}": its tls.ca file ${path} can't be read`, {
-      cause: error,
-    });
-  }
 }
 
 /** Puts a rendered path after the base URL's. Whatever was rendered into it, it stays on the origin and below the base path. */
@@ -151,7 +230,7 @@ function own(headers: Readonly<Record<string, string>>): Record<string, string> 
 
 const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
 
-function sameOriginRedirect(answer: HttpAnswer, origin: string, from: string): string | null {
+function sameOriginRedirect(answer: HttpAnswer | NoPlace, origin: string, from: string): string | null {
   if (answer.kind !== 'reply' || !isRedirect(answer.status)) return null;
   const target = redirectTarget(answer.headers, `${origin}${from}`);
   return target?.origin === origin ? `${target.pathname}${target.search}` : null;

@@ -1,14 +1,19 @@
 /** Devices with an HTTP API of their own: renders what the catalogue says, exchanges it once, and says how that ended. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Connection, DeviceDefinition, ReplyRules, SendStep } from '../domain/catalogue/definition.ts';
+import type { Purpose } from '../domain/budget.ts';
+import type { Connection, DeviceDefinition, SendStep } from '../domain/catalogue/definition.ts';
 import { ExpressionError, evaluate } from '../domain/catalogue/expressions.ts';
-import type { DeviceReply, DeviceRequest, SendClass, SendResult } from '../domain/exchange.ts';
+import type { DeviceReply, DeviceRequest, ReadContext, SendClass, SendResult } from '../domain/exchange.ts';
 import { evidenceOf, interpretRead, troubledSample } from '../domain/interpretation.ts';
 import { renderRead, renderSend, renderTemplate } from '../domain/rendering.ts';
-import { formatDuration } from '../domain/text.ts';
 import type { Json, Value } from '../domain/values.ts';
 import type { DeviceAdapter, ReadResult } from './adapter.ts';
-import { type Exchanged, type HttpConnection, openHttpConnection } from './http-connection.ts';
+import {
+  type Exchanged,
+  type ExchangeOptions,
+  type HttpConnection,
+  openHttpConnection,
+} from './http-connection.ts';
 import { shareReads } from './shared-reads.ts';
 
 /** Throws, naming the connection, for what `openHttpConnection` can't use. */
@@ -26,7 +31,7 @@ export function httpAdapter(
       const shareMs = device.read?.shareMs ?? 0;
       const exchanged = await Promise.all(
         Object.entries(rendered.requests).map(async ([name, request]) => {
-          const get = () => http.exchange(request, { purpose: 'read', rules: device.reply, signal });
+          const get = () => http.exchange(request, { ...of(device), purpose: purposeOf(context), signal });
           return [
             name,
             await (shareMs === 0 ? get() : shared.get(JSON.stringify(request), shareMs, get)),
@@ -44,24 +49,28 @@ export function httpAdapter(
       return { sample: { ...sample, retryAfterMs }, device, raw, replies };
     },
 
-    async refresh(device, signal) {
+    async refresh(device, purpose, signal) {
       const refresh = device.read?.refresh ?? null;
       if (refresh === null) return;
       const rendered = await renderTemplate(device, refresh.request, {});
       if (!rendered.ok) return;
-      const asked = await http.exchange(rendered.request, { purpose: 'read', rules: device.reply, signal });
+      const asked = await http.exchange(rendered.request, { ...of(device), purpose, signal });
       if (asked.kind === 'reply') await sleep(refresh.waitMs, undefined, { signal });
       shared.forget();
     },
 
     async send(device, step, desired, current, { idempotencyKey, signal }) {
       const fields = Object.keys(desired).filter((name) => step.for.includes(name));
-      const rendered = await renderSend(device, step, fields, desired, current);
+      const rendered = await renderSend(device, step, fields, desired, current, connection.secrets);
       if (!rendered.ok) return notSent('unreached', `not sent: ${rendered.why}`);
       const request = withIdempotencyKey(rendered.request, step, idempotencyKey);
       // A reading from before this send, or from while it was under way, is no readback of it.
       shared.forget();
-      const exchanged = await exchangeOrStop(http, request, device.reply, signal);
+      const exchanged = await exchangeOrStop(http, request, {
+        ...of(device),
+        repeatable: step.repeatable,
+        signal,
+      });
       shared.forget();
       return exchanged.kind === 'reply'
         ? repliedResult(device, step.keep, exchanged)
@@ -72,14 +81,20 @@ export function httpAdapter(
       if (device.wake === null) return notSent('unreached', 'nothing says how it is woken');
       const rendered = await renderTemplate(device, device.wake.request, {});
       if (!rendered.ok) return notSent('unreached', `not sent: ${rendered.why}`);
-      const exchanged = await exchangeOrStop(http, rendered.request, device.reply, signal);
+      const exchanged = await exchangeOrStop(http, rendered.request, { ...of(device), signal });
       shared.forget();
       return exchanged.kind === 'reply' ? repliedResult(device, {}, exchanged) : unrepliedResult(exchanged);
     },
 
     objection: () => null,
+    close: () => http.close(),
   };
 }
+
+const of = (device: DeviceDefinition) => ({ device: device.id, rules: device.reply });
+
+/** What is read after a send is a readback. */
+export const purposeOf = ({ sentAt }: ReadContext): Purpose => (sentAt === undefined ? 'look' : 'readback');
 
 type Reply = Extract<Exchanged, { kind: 'reply' }>;
 type Named = readonly (readonly [string, Exchanged])[];
@@ -106,9 +121,9 @@ function troubleOf(device: DeviceDefinition, name: string, one: Exchanged): stri
     case 'reply':
       return one.flaw === null ? null : `${what}HTTP ${one.reply.status}, but ${one.flaw}`;
     case 'held':
-      return `${what}${budgetUsedUp(one.waitMs)}`;
     case 'unreached':
     case 'lost':
+    case 'signedOut':
       return `${what}${one.why}`;
   }
 }
@@ -138,13 +153,12 @@ function withIdempotencyKey(request: DeviceRequest, step: SendStep, key: string)
 async function exchangeOrStop(
   http: HttpConnection,
   request: DeviceRequest,
-  rules: ReplyRules,
-  signal: AbortSignal,
+  options: Omit<ExchangeOptions, 'purpose'> & { readonly signal: AbortSignal },
 ): Promise<Exchanged> {
   try {
-    return await http.exchange(request, { purpose: 'send', rules, signal });
+    return await http.exchange(request, { ...options, purpose: 'send' });
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (!options.signal.aborted) throw error;
     return { kind: 'unreached', why: 'stopped before it was sent' };
   }
 }
@@ -179,7 +193,7 @@ function isAcknowledgement(doubtful: boolean, { class: taken, flaw, reply }: Rep
 export function unrepliedResult(one: Exclude<Exchanged, Reply>): SendResult {
   if (one.kind === 'held') {
     return {
-      ...notSent('limited', `${budgetUsedUp(one.waitMs)}; not sent yet`),
+      ...notSent('limited', `${one.why}; not sent yet`),
       retryAfterMs: one.waitMs,
     };
   }
@@ -196,10 +210,6 @@ export function notSent(sendClass: SendClass, detail: string): SendResult {
     retryAfterMs: null,
     kept: {},
   };
-}
-
-function budgetUsedUp(waitMs: number): string {
-  return `the API's request limit is used up for another ${formatDuration(waitMs)}`;
 }
 
 /** What later reads need from this reply (`keep`). What isn't there isn't kept; the read that needs it says so. */

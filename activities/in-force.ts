@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Catalogue, Connection } from '../domain/catalogue/definition.ts';
 import type { Adapters, DeviceAdapter } from './adapter.ts';
-import { createAdapters, openAdapter } from './adapters.ts';
+import { createAdapters, openAdapter, type Shared } from './adapters.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { openWebhook, type Webhook } from './webhook.ts';
 
@@ -35,10 +35,12 @@ interface Generation {
 }
 
 /** Throws for a catalogue whose connections can't be opened. */
-export function putInForce(first: Catalogue): InForce {
+export function putInForce(first: Catalogue, shared: Shared = {}): InForce {
   const opened = new Set<Opened>();
   const replaced = new Set<Generation>();
-  let current = generation(first, opened, null);
+  const generation = (catalogue: Catalogue, before: Generation | null) =>
+    openGeneration(catalogue, { opened, before, shared });
+  let current = generation(first, null);
 
   /** Closes what neither the present catalogue needs nor anybody who still works by an earlier one. */
   async function closeUnneeded(): Promise<void> {
@@ -67,7 +69,7 @@ export function putInForce(first: Catalogue): InForce {
       }
     },
     replace(catalogue) {
-      const next = generation(catalogue, opened, current);
+      const next = generation(catalogue, current);
       replaced.add(current);
       current = next;
       void closeUnneeded();
@@ -77,16 +79,23 @@ export function putInForce(first: Catalogue): InForce {
 }
 
 /** Adds to `opened` what it had to open, once all of it could be. */
-function generation(catalogue: Catalogue, opened: Set<Opened>, before: Generation | null): Generation {
+function openGeneration(
+  catalogue: Catalogue,
+  {
+    opened,
+    before,
+    shared,
+  }: { readonly opened: Set<Opened>; readonly before: Generation | null; readonly shared: Shared },
+): Generation {
   const needed = new Set<Opened>();
   const adapters = createAdapters(catalogue, (connection) => {
     const known = [...opened].find((one) => isDeepStrictEqual(one.connection, connection));
-    const one = known ?? { connection, adapter: openAdapter(connection) };
+    const one = known ?? { connection, adapter: openAdapter(connection, shared) };
     needed.add(one);
     return one.adapter;
   });
   const isSame = before !== null && isDeepStrictEqual(bellOf(before.catalogue), bellOf(catalogue));
-  const webhook = isSame ? before.webhook : openWebhook(catalogue);
+  const webhook = isSame ? before.webhook : openWebhook(catalogue, shared.lenderOf);
   for (const one of needed) opened.add(one);
   return { catalogue, adapters, needed, webhook, users: 0 };
 }

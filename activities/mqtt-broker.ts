@@ -1,9 +1,10 @@
 /** The one connection of this process to a broker: dialled by the first who needs it, and again by the next one after it broke. */
-import { readFileSync } from 'node:fs';
 import type { IClientOptions } from 'mqtt';
 import type { Connection } from '../domain/catalogue/definition.ts';
 import { type Dialled, dial } from './mqtt-dial.ts';
-import type { Endpoint } from './mqtt-endpoint.ts';
+import { type Endpoint, LARGEST_STATE, type Largest } from './mqtt-endpoint.ts';
+import { trustOf } from './tls-files.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 /** However many wait for it, a broker that can't be reached is tried once in so long. */
 const DIAL_AGAIN_AFTER_MS = 1_000;
@@ -21,8 +22,8 @@ export interface MqttBroker {
 }
 
 /** Throws, naming the connection, for what can't be used. Nothing is dialled yet. */
-export function openBroker(connection: Connection): MqttBroker {
-  const endpoint = endpointOf(connection);
+export function openBroker(connection: Connection, largest: Largest = LARGEST_STATE): MqttBroker {
+  const endpoint = endpointOf(connection, largest);
   let protocolVersion: 5 | 4 = 5;
   let dialling: Promise<Dialled> | null = null;
   let last: { readonly result: Dialled; readonly at: number } | null = null;
@@ -69,23 +70,8 @@ function downOf(result: Dialled): Dialled {
   return { kind: 'down', why: result.session.ended() ?? '', signedOut: false, tooNew: false };
 }
 
-/** The dialling itself goes on, for whoever else waits for it. */
-async function unlessAborted<Result>(result: Promise<Result>, signal?: AbortSignal): Promise<Result> {
-  if (signal === undefined) return await result;
-  signal.throwIfAborted();
-  let giveUp: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    giveUp = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', giveUp, { once: true });
-  });
-  try {
-    return await Promise.race([result, aborted]);
-  } finally {
-    if (giveUp !== undefined) signal.removeEventListener('abort', giveUp);
-  }
-}
-
-function endpointOf({ name, baseUrl, auth, tls, timeoutMs }: Connection): Endpoint {
+function endpointOf(connection: Connection, largest: Largest): Endpoint {
+  const { name, baseUrl, auth, timeoutMs } = connection;
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (url === null || !['mqtt:', 'mqtts:'].includes(url.protocol))
     throw new Error(`connection "${name}": its url must start with mqtt:// or mqtts://`);
@@ -94,23 +80,23 @@ function endpointOf({ name, baseUrl, auth, tls, timeoutMs }: Connection): Endpoi
   const port = Number(url.port) || (secure ? 8883 : 1883);
   const account = accountOf(name, auth);
   const address: IClientOptions = { protocol: secure ? 'mqtts' : 'mqtt', host, hostname: host, port };
-  const trust: IClientOptions = secure
-    ? { ...authorityOf(name, tls?.ca ?? null), rejectUnauthorized: !(tls?.insecure ?? false) }
-    : {};
-  return { host: `${url.hostname}:${port}`, options: { ...address, ...trust, ...account }, timeoutMs };
+  const trust = secure ? trustIn(connection) : {};
+  return {
+    host: `${url.hostname}:${port}`,
+    options: { ...address, ...trust, ...account },
+    timeoutMs,
+    largest,
+  };
+}
+
+function trustIn(connection: Connection): IClientOptions {
+  const { insecure, ...files } = trustOf(connection);
+  const given = Object.entries(files).filter(([, content]) => content !== undefined);
+  return { ...Object.fromEntries(given), rejectUnauthorized: !insecure };
 }
 
 function accountOf(name: string, auth: Connection['auth']): IClientOptions {
   if (auth.kind === 'none') return {};
   if (auth.kind === 'basic') return { username: auth.username, password: auth.password };
   throw new Error(`connection "${name}" signs in with "${auth.kind}", which brokers don't know: use basic`);
-}
-
-function authorityOf(name: string, path: string | null): IClientOptions {
-  if (path === null) return {};
-  try {
-    return { ca: readFileSync(path) };
-  } catch (error) {
-    throw new Error(`connection "${name}": its tls.ca file ${path} can't be read`, { cause: error });
-  }
 }

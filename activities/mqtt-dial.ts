@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { connect, type IConnackPacket } from 'mqtt';
 import { describeFailure } from './http-request.ts';
-import { BAD_SIGN_IN, type Endpoint, MAX_PACKET_BYTES } from './mqtt-endpoint.ts';
+import { BAD_SIGN_IN, type Endpoint } from './mqtt-endpoint.ts';
 import { type MqttSession, sessionOf } from './mqtt-session.ts';
 
 /** A broker that is gone without a word is noticed after one and a half of these, seconds. */
@@ -30,7 +30,7 @@ export function dial(endpoint: Endpoint, protocolVersion: 4 | 5): Promise<Dialle
     resubscribe: false,
     keepalive: KEEP_ALIVE_SECONDS,
     connectTimeout: endpoint.timeoutMs,
-    ...(protocolVersion === 5 ? { properties: { maximumPacketSize: MAX_PACKET_BYTES } } : {}),
+    ...(protocolVersion === 5 ? { properties: { maximumPacketSize: endpoint.largest.packetBytes } } : {}),
   });
   return new Promise((resolve) => {
     const fail = (error?: unknown): void => {

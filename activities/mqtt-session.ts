@@ -4,10 +4,8 @@
  */
 import type { MqttClient } from 'mqtt';
 import { describeFailure } from './http-request.ts';
-import { BAD_SIGN_IN, type Endpoint, MAX_PACKET_BYTES } from './mqtt-endpoint.ts';
+import { BAD_SIGN_IN, type Endpoint } from './mqtt-endpoint.ts';
 
-/** A device's state is a few hundred bytes. What is longer is named as such, and not kept. */
-const MAX_PAYLOAD_BYTES = 100_000;
 /** So much may be unacknowledged at once, where the broker names no limit of its own. */
 const MOST_UNACKNOWLEDGED = 100;
 /** The goodbye of a clean close is worth so much waiting. */
@@ -114,7 +112,7 @@ function finish(link: Link, why: string): string {
 
 function watchForEnd(link: Link): void {
   const { client, endpoint } = link;
-  const { host } = endpoint;
+  const { host, largest } = endpoint;
   client.on('error', (error) => finish(link, wordsFor(error, host)));
   client.on('disconnect', ({ reasonCode }) =>
     finish(link, `the broker at ${host} ended the connection (reason code ${reasonCode ?? 0})`),
@@ -126,8 +124,8 @@ function watchForEnd(link: Link): void {
   });
   client.stream.on('data', (chunk: Buffer) => {
     bytesSincePacket += chunk.length;
-    if (bytesSincePacket > MAX_PACKET_BYTES)
-      finish(link, `the broker at ${host} sent a message longer than ${MAX_PACKET_BYTES / 1_000_000} MB`);
+    if (bytesSincePacket > largest.packetBytes)
+      finish(link, `the broker at ${host} sent a message longer than ${largest.packetBytes / 1_000_000} MB`);
   });
 }
 
@@ -142,7 +140,7 @@ function watchForMessages(link: Link): void {
     const subscription = link.subscriptions.get(topic);
     if (subscription === undefined) return;
     subscription.latest = {
-      payload: payload.length > MAX_PAYLOAD_BYTES ? null : payload,
+      payload: payload.length > link.endpoint.largest.payloadBytes ? null : payload,
       retained: retain,
       at: Date.now(),
       order: link.received,

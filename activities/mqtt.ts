@@ -3,18 +3,21 @@
  * its own topics. A message that the broker had in store is no readback: nobody knows whether it is older than the send.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Purpose } from '../domain/budget.ts';
 import type { Connection, DeviceDefinition } from '../domain/catalogue/definition.ts';
 import type { DeviceReply, DeviceRequest, ReadContext, SendResult } from '../domain/exchange.ts';
 import { interpretRead } from '../domain/interpretation.ts';
 import { renderSend, renderTemplate } from '../domain/rendering.ts';
 import { formatDuration } from '../domain/text.ts';
 import type { DeviceAdapter, ReadResult } from './adapter.ts';
-import { failedRead, notSent, unrepliedResult } from './http.ts';
+import type { Lender } from './borrowing.ts';
+import { failedRead, notSent, purposeOf, unrepliedResult } from './http.ts';
 import { type MqttBroker, openBroker } from './mqtt-broker.ts';
 import { decodeMessage, saysOffline } from './mqtt-message.ts';
 import type { MqttSession, Published } from './mqtt-session.ts';
 import { newsTopics, type Topics, topicsOf } from './mqtt-topics.ts';
 import { createPace, type Pace } from './pacing.ts';
+import { createHiding, type Hiding } from './sign-in/hiding.ts';
 
 /** Brokers hand out what they have in store right after granting a subscription. */
 const RETAINED_WITHIN_MS = 500;
@@ -24,35 +27,44 @@ type Asked =
   | { readonly ok: true; readonly since: number }
   | { readonly ok: false; readonly why: string; readonly retryAfterMs: number | null };
 
+interface Asking {
+  readonly device: DeviceDefinition;
+  readonly purpose: Purpose;
+  readonly signal: AbortSignal;
+}
+
 /** The one way to a broker, and the pace at which it is used. */
 interface Line {
   readonly broker: MqttBroker;
   readonly pace: Pace;
+  /** Devices repeat what they were told, a code included. */
+  readonly hiding: Hiding;
 }
 
 /** Throws, naming the connection, for what `openBroker` can't use. Connects when it is first needed. */
-export function mqttAdapter(connection: Connection): DeviceAdapter {
+export function mqttAdapter(connection: Connection, lender?: Lender): DeviceAdapter {
   const line: Line = {
     broker: openBroker(connection),
-    pace: createPace(connection.limits, connection.spacingMs),
+    pace: createPace(connection, lender),
+    hiding: createHiding([], Object.values(connection.secrets)),
   };
   return {
     read: (device, context, signal) => read(line, device, context, signal),
 
-    async refresh(device, signal) {
+    async refresh(device, purpose, signal) {
       const refresh = device.read?.refresh ?? null;
       if (refresh === null) return;
       const rendered = await renderTemplate(device, refresh.request, {});
       if (!rendered.ok) return;
       const dialled = await line.broker.session(signal);
       if (dialled.kind === 'down') return;
-      const asked = await ask(line, dialled.session, rendered.request, signal);
+      const asked = await ask(line, dialled.session, rendered.request, { device, purpose, signal });
       if (asked.ok) await sleep(refresh.waitMs, undefined, { signal });
     },
 
     async send(device, step, desired, current, { signal }) {
       const fields = Object.keys(desired).filter((name) => step.for.includes(name));
-      const rendered = await renderSend(device, step, fields, desired, current);
+      const rendered = await renderSend(device, step, fields, desired, current, connection.secrets);
       return rendered.ok
         ? await publish(line, device, rendered.request, signal)
         : notSent('unreached', `not sent: ${rendered.why}`);
@@ -67,7 +79,9 @@ export function mqttAdapter(connection: Connection): DeviceAdapter {
     },
 
     objection: () => null,
-    close: () => line.broker.close(),
+    async close() {
+      await Promise.all([line.broker.close(), line.pace.close()]);
+    },
   };
 }
 
@@ -77,8 +91,21 @@ async function publish(
   request: DeviceRequest,
   signal: AbortSignal,
 ): Promise<SendResult> {
-  const waitMs = await pace.take('send');
-  if (waitMs > 0) return unrepliedResult({ kind: 'held', waitMs });
+  const place = await pace.take('send', device.id);
+  if (place.kind === 'held') return unrepliedResult(place);
+  try {
+    return await published(broker, device, request, signal);
+  } finally {
+    place.end();
+  }
+}
+
+async function published(
+  broker: MqttBroker,
+  device: DeviceDefinition,
+  request: DeviceRequest,
+  signal: AbortSignal,
+): Promise<SendResult> {
   const dialled = await broker.session();
   if (dialled.kind === 'down') return notSent(dialled.signedOut ? 'signedOut' : 'unreached', dialled.why);
   // Listening before it is sent: the device may answer at once, and only once.
@@ -111,9 +138,16 @@ async function read(
     return failedRead(device, `the device is not available (${offline} says offline)`);
 
   const news = newsTopics(device, state, context);
-  const asked = question === null ? null : await answered(line, session, question.request, news, signal);
+  const asked =
+    question === null
+      ? null
+      : await answered(line, session, question.request, news, {
+          device,
+          purpose: purposeOf(context),
+          signal,
+        });
   if (asked?.ok === false) return failedRead(device, asked.why, {}, asked.retryAfterMs);
-  return await interpretMessages(session, device, state, news, context);
+  return await interpretMessages(line, session, device, state, news, context);
 }
 
 /** Publishes a message that only makes the device report. */
@@ -121,15 +155,12 @@ async function ask(
   { pace }: Line,
   session: MqttSession,
   request: DeviceRequest,
-  signal: AbortSignal,
+  { device, purpose, signal }: Asking,
 ): Promise<Asked> {
-  const waitMs = await pace.take('read', signal);
-  if (waitMs > 0) {
-    const why = `the connection's limit of messages is used up for another ${formatDuration(waitMs)}`;
-    return { ok: false, why, retryAfterMs: waitMs };
-  }
+  const place = await pace.take(purpose, device.id, signal);
+  if (place.kind === 'held') return { ok: false, why: place.why, retryAfterMs: place.waitMs };
   const since = session.received();
-  const asked = await session.publish(request.path, request.body ?? '');
+  const asked = await session.publish(request.path, request.body ?? '').finally(place.end);
   if (asked.kind === 'acknowledged') return { ok: true, since };
   const why = asked.kind === 'unheard' ? unheard(request.path) : asked.why;
   return { ok: false, why, retryAfterMs: null };
@@ -141,13 +172,13 @@ async function answered(
   session: MqttSession,
   question: DeviceRequest,
   topics: readonly string[],
-  signal: AbortSignal,
+  asking: Asking,
 ): Promise<Asked> {
-  const asked = await ask(line, session, question, signal);
+  const asked = await ask(line, session, question, asking);
   if (!asked.ok) return asked;
   const { timeoutMs } = line.broker;
   const hasNews = (): boolean => topics.some((topic) => (session.latest(topic)?.order ?? 0) > asked.since);
-  if (await session.until(hasNews, Date.now() + timeoutMs, signal)) return asked;
+  if (await session.until(hasNews, Date.now() + timeoutMs, asking.signal)) return asked;
   const why = session.ended() ?? `no answer to ${question.path} within ${formatDuration(timeoutMs)}`;
   return { ok: false, why, retryAfterMs: null };
 }
@@ -193,6 +224,7 @@ async function listen(
 
 /** One read, from the last message on each of the device's topics. */
 async function interpretMessages(
+  { hiding }: Line,
   session: MqttSession,
   device: DeviceDefinition,
   state: Topics['state'],
@@ -209,7 +241,7 @@ async function interpretMessages(
       );
     if (message.payload === null)
       return failedRead(device, `the message on ${topic} is too long to be a state`);
-    replies[name] = decodeMessage(topic, message.payload, message.retained);
+    replies[name] = decodeMessage(topic, message.payload, message.retained, hiding);
   }
   const stale = context.sentAt === undefined ? null : staleness(session, news, context.sentAt);
   if (stale !== null) return failedRead(device, stale, replies);

@@ -76,7 +76,7 @@ async function readOnce(
   const { request, before, kept, baselineDeviceAt, sentAt } = input;
   const adapter = adapters(device);
   try {
-    if (device.read?.refresh != null) await adapter.refresh(device, signal);
+    if (device.read?.refresh != null) await adapter.refresh(device, 'readback', signal);
     const context = { desired: request.desired, before, kept, baselineDeviceAt, sentAt };
     return await adapter.read(device, context, signal);
   } catch (error) {

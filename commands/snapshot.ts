@@ -2,11 +2,12 @@
 import type { Client, WorkflowExecutionDescription, WorkflowExecutionInfo } from '@temporalio/client';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { optionalTsToDate } from '@temporalio/common/lib/time.js';
+import proto from '@temporalio/proto';
 import type { CommandView } from '../domain/command.ts';
 import { samplesOf } from '../domain/settle.ts';
 import type { TraceCarrier } from '../tracing/trace-context.ts';
 import { ACTIVITY, type SettleHeartbeat } from '../workflows/activity-types.ts';
-import { MEMO_KEY, TRACE_MEMO_KEY, WORKFLOW_TYPE } from '../workflows/messages.ts';
+import { FAILURE, MEMO_KEY, TRACE_MEMO_KEY, WORKFLOW_TYPE } from '../workflows/messages.ts';
 import type { CommandSnapshot, LiveReading, Viewer } from './commands.ts';
 
 /** A phase that should be over by now, and a little: then nobody is working on the command. */
@@ -23,6 +24,7 @@ export async function snapshotOf(
     live: await liveReading(client, description),
     cancelRequested: description.raw.workflowExtendedInfo?.cancelRequested === true,
     sendingSince: sendingSince(description),
+    waitingForApi: waitingForApi(description),
   };
   return listedSnapshot(description, viewer, retentionMs, now);
 }
@@ -38,9 +40,13 @@ interface Now {
   readonly cancelRequested: boolean;
   /** Epoch ms; null: no send is under way. */
   readonly sendingSince: number | null;
+  /** null: nothing that is known of. */
+  readonly waitingForApi: string | null;
 }
 
-const NOTHING_RUNS: Now = { live: null, cancelRequested: false, sendingSince: null };
+const SCHEDULED = proto.temporal.api.enums.v1.PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED;
+
+const NOTHING_RUNS: Now = { live: null, cancelRequested: false, sendingSince: null, waitingForApi: null };
 
 /** What a description and a list entry have in common. */
 type Listed = Pick<WorkflowExecutionInfo, 'type' | 'workflowId' | 'memo' | 'status' | 'startTime'> & {
@@ -79,7 +85,8 @@ export function listedSnapshot(
 }
 
 /** The workflow writes down what has happened; what is happening shows in its pending activity, at no cost in history. */
-function viewNow(view: CommandView, { live, sendingSince }: Now): CommandView {
+function viewNow(view: CommandView, { live, sendingSince, waitingForApi: waiting }: Now): CommandView {
+  if (waiting !== null) return { ...view, note: waiting };
   if (sendingSince !== null) {
     return {
       ...view,
@@ -116,9 +123,20 @@ function failureText(info: Listed, { sent }: CommandView): string {
   return `The command ${how}; ${reached}. Look at the device before sending again.`;
 }
 
-/** A send has one attempt only. As long as no worker has taken it, nothing is being sent. */
+/** As long as no worker has taken it, nothing is being sent; nor between attempts, all of which but the last held back. */
 function sendingSince(description: WorkflowExecutionDescription): number | null {
-  return optionalTsToDate(pending(description, ACTIVITY.send)?.lastStartedTime)?.getTime() ?? null;
+  const send = pending(description, ACTIVITY.send);
+  if (send?.lastFailure != null && send.state === SCHEDULED) return null;
+  return optionalTsToDate(send?.lastStartedTime)?.getTime() ?? null;
+}
+
+/** What the API's limits keep from being read or sent, in the words of the attempt that met them. */
+function waitingForApi(description: WorkflowExecutionDescription): string | null {
+  for (const { state, lastFailure } of description.raw.pendingActivities ?? []) {
+    const type = lastFailure?.applicationFailureInfo?.type;
+    if (state === SCHEDULED && type === FAILURE.waitingForApi) return lastFailure?.message ?? null;
+  }
+  return null;
 }
 
 const pending = ({ raw }: WorkflowExecutionDescription, name: string) =>

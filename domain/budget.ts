@@ -49,7 +49,7 @@ export interface Loan {
   readonly reserved: number;
   /** Requests on these places have to leave within so long of the ask. */
   readonly validMs: number;
-  /** How long until asking again may bring a place; 0: now. */
+  /** How long until asking again may bring a further place; 0: now. */
   readonly waitMs: Held;
 }
 
@@ -90,7 +90,7 @@ export const EMPTY_BUDGET: Budget = {
 
 /** A lease is short against its limit: what a dead worker had is lost until the limit's time after its end. */
 const LEASES_PER_LIMIT = 10;
-const SHORTEST_LEASE_MS = 250;
+const SHORTEST_LEASE_MS = 1000;
 const LONGEST_LEASE_MS = 30_000;
 /** With spacing one worker at a time has the connection: a short turn where there is another one. */
 const TURN_MS = 10_000;
@@ -104,7 +104,10 @@ const COMES_WITHIN_MS = 2000;
 const SEEN_FOR_MS = 60_000;
 const MOST_WORKERS = 50;
 /** What is lent and over is returned any moment. */
-const SOON_MS = 500;
+const SOON_MS = 1000;
+/** Between two asks that find nothing. */
+const LONGEST_PAUSE_MS = 5000;
+const ASKS_PER_LIMIT = 20;
 
 /** Answers one ask. No more is ever lent than what is free whatever the others do with what they have. */
 export function lend(
@@ -114,14 +117,14 @@ export function lend(
 ): { readonly budget: Budget; readonly loan: Loan } {
   const tallies = talliesFor(budget.tallies, ask.rules.limits, now);
   const known = heard(settled({ ...budget, tallies }, ask, now), ask, now);
-  const others = known.workers.filter(({ id, at }) => id !== ask.worker && now - at < SEEN_FOR_MS);
+  const others = known.workers.filter((worker) => worker.id !== ask.worker && isAround(worker, now));
   const ahead = others.filter(({ comesAt }) => comesAt !== null && now < comesAt + COMES_WITHIN_MS);
   const moment = { now, comings: ahead.map(({ comesAt }) => comesAt ?? now) };
   const { places, reserved } = amounts(known, ask, moment);
-  const waitMs = waits(known, ask, moment);
   const validMs = validity(ask.rules, others.length > 0);
-  const loan = { places, reserved, validMs, waitMs };
-  return { budget: lent(known, ask, loan, now), loan };
+  const rest = withLease(known, ask, { count: places + reserved, until: now + validMs });
+  const loan = { places, reserved, validMs, waitMs: waits(rest, ask, moment) };
+  return { budget: withWorker(rest, ask, loan, now), loan };
 }
 
 /** When nothing that is known now counts any more: whoever starts afresh then has forgotten nothing. */
@@ -132,9 +135,14 @@ export function idleAt({ tallies, leases, held, workers }: Budget): number {
     held.others,
     ...tallies.map(({ used }) => used.at(-1)?.until ?? 0),
     ...leases.map(({ arrivedBy }) => arrivedBy + longest * (1 + 1 / GRAINS)),
-    ...workers.map(({ at }) => at + SEEN_FOR_MS),
+    ...workers.map(aroundUntil),
   );
 }
+
+const aroundUntil = ({ at, comesAt }: SeenWorker): number =>
+  Math.max(at + SEEN_FOR_MS, (comesAt ?? 0) + COMES_WITHIN_MS);
+
+const isAround = (worker: SeenWorker, now: number): boolean => now < aroundUntil(worker);
 
 /** Counts what came back, and what nobody will bring back any more. */
 function settled(budget: Budget, { returned }: Ask, now: number): Budget {
@@ -204,6 +212,7 @@ function turnAt({ leases, last }: Budget, { worker, rules }: Ask, { comings }: M
   if (rules.spacingMs === 0) return 0;
   const endOf = (some: readonly Lease[]) => Math.max(0, ...some.map(({ until }) => until + rules.spacingMs));
   const theirs = endOf(leases.filter((lease) => lease.worker !== worker));
+  if (last.worker === '') return theirs;
   if (last.worker !== worker) return Math.max(theirs, last.usedAt + rules.spacingMs);
   // It had the last turn: where another one waits, that one is next.
   if (comings.length === 0) return theirs;
@@ -213,19 +222,26 @@ function turnAt({ leases, last }: Budget, { worker, rules }: Ask, { comings }: M
 function waits(budget: Budget, ask: Ask, moment: Moment): Held {
   const { now } = moment;
   const turn = turnAt(budget, ask, moment);
-  const wait = (heldUntil: number, isReadback: boolean) =>
-    Math.max(0, heldUntil - now, turn - now, freeAt(budget, ask.rules, { now, isReadback }) - now);
+  // What comes free one by one is worth one ask.
+  const least = Math.min(LONGEST_PAUSE_MS, ...ask.rules.limits.map(({ perMs }) => perMs / ASKS_PER_LIMIT));
+  const wait = (heldUntil: number, isReadback: boolean) => {
+    const at = Math.max(heldUntil, turn, freeAt(budget, ask, { now, isReadback }));
+    return at <= now ? 0 : Math.max(least, at - now);
+  };
   return { readbacks: wait(budget.held.readbacks, true), others: wait(budget.held.others, false) };
 }
 
-/** When one more request may leave, if what is lent comes back unused: sooner it can't be. */
+/** When one more request may leave, if the others bring back unused what they were lent, and this worker uses what it was. */
 function freeAt(
   { tallies, leases }: Budget,
-  { limits }: BudgetRules,
+  { rules, worker }: Ask,
   { now, isReadback }: { readonly now: number; readonly isReadback: boolean },
 ): number {
-  const lentOut = leases.map(({ until, count }) => ({ until: Math.max(until, now + SOON_MS), count }));
-  const each = limits.map(({ requests, perMs, keepForReads }) => {
+  const each = rules.limits.map(({ requests, perMs, keepForReads }) => {
+    const lentOut = leases.map((lease) => {
+      const until = lease.worker === worker ? lease.until + perMs : Math.max(lease.until, now + SOON_MS);
+      return { until, count: lease.count };
+    });
     const counting = [...countedIn(tallies, perMs, now), ...lentOut].sort((a, b) => a.until - b.until);
     let left = requests - (isReadback ? 0 : keepForReads) - sum(counting);
     let at = now;
@@ -245,19 +261,23 @@ function validity({ limits, spacingMs }: BudgetRules, isShared: boolean): number
   return Math.round(Math.max(SHORTEST_LEASE_MS, Math.min(shortest, turn)));
 }
 
-function lent(budget: Budget, { worker, lease, rules, wanted }: Ask, loan: Loan, now: number): Budget {
-  const { validMs, waitMs } = loan;
-  const count = loan.places + loan.reserved;
-  const asked = wanted.readbacks + wanted.others;
+function withLease(
+  budget: Budget,
+  { worker, lease: id, rules }: Ask,
+  { count, until }: { readonly count: number; readonly until: number },
+): Budget {
+  if (count === 0) return budget;
+  const lease = { id, worker, count, until, arrivedBy: until + rules.timeoutMs };
+  return { ...budget, leases: [...budget.leases, lease], last: { ...budget.last, worker } };
+}
+
+function withWorker(budget: Budget, { worker, wanted }: Ask, loan: Loan, now: number): Budget {
   const before = budget.workers.find(({ id }) => id === worker)?.comesAt ?? null;
-  const toldToWait = count > 0 ? null : now + (wanted.others > 0 ? waitMs.others : waitMs.readbacks);
-  const seen: SeenWorker = { id: worker, at: now, comesAt: asked === 0 ? before : toldToWait };
-  const others = budget.workers.filter(({ id, at }) => id !== worker && now - at < SEEN_FOR_MS);
-  const workers = [seen, ...others].slice(0, MOST_WORKERS);
-  if (count === 0) return { ...budget, workers };
-  const until = now + validMs;
-  const leases = [...budget.leases, { id: lease, worker, count, until, arrivedBy: until + rules.timeoutMs }];
-  return { ...budget, workers, leases, last: { ...budget.last, worker } };
+  const toldToWait = now + (wanted.others > 0 ? loan.waitMs.others : loan.waitMs.readbacks);
+  const isWanting = wanted.readbacks + wanted.others > 0;
+  const comesAt = loan.places + loan.reserved > 0 ? null : isWanting ? toldToWait : before;
+  const others = budget.workers.filter((one) => one.id !== worker && isAround(one, now));
+  return { ...budget, workers: [{ id: worker, at: now, comesAt }, ...others].slice(0, MOST_WORKERS) };
 }
 
 const sum = (counts: readonly Pick<Counted, 'count'>[]): number =>

@@ -2,6 +2,7 @@
 import type { FieldDefinition } from './catalogue/definition.ts';
 import { shownValue } from './device-scale.ts';
 import type { SampleRun } from './outcome.ts';
+import { isPause } from './series.ts';
 import type { SettleQuestion, SettleStory } from './settle.ts';
 import { formatValue } from './text.ts';
 
@@ -24,8 +25,10 @@ export function waitingFor(
   { lastSample }: SettleStory,
   now: number,
 ): string | null {
+  const isPaused = lastSample !== null && isPause(lastSample);
   const isLagging = now < sentAt + policy.lagMs && policy.lagReason !== null;
   const reasons = [
+    ...(isPaused ? [lastSample.trouble] : []),
     ...(lastSample?.moving === true ? ['moving'] : []),
     ...(isLagging ? [policy.lagReason] : []),
   ];

@@ -91,9 +91,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const DOMAIN_IN_WORKFLOWS: readonly string[] = [
   'domain/approval/decision.ts',
   'domain/approval/person.ts',
+  'domain/budget.ts',
   'domain/command.ts',
   'domain/outcome.ts',
   'domain/sent.ts',
+  'domain/tally.ts',
   'domain/text.ts',
 ];
 

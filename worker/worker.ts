@@ -10,6 +10,8 @@ import {
 } from '@temporalio/worker';
 import { createActivities } from '../activities/activities.ts';
 import { putInForce } from '../activities/in-force.ts';
+import { sharedBudget } from '../activities/shared-budget.ts';
+import { fileSignIns } from '../activities/sign-in/store.ts';
 import type { Catalogue } from '../domain/catalogue/definition.ts';
 import { RINGS_TASK_QUEUE, TASK_QUEUE, TURNS_TASK_QUEUE } from '../workflows/messages.ts';
 import { tracedActivities } from './traced-activities.ts';
@@ -21,6 +23,8 @@ export interface WorkerOptions {
   /** The one to begin with. */
   readonly catalogue: Catalogue;
   readonly sealKey: Uint8Array;
+  /** Where sign-ins at devices' APIs are kept, sealed; left out: they are forgotten with this worker. */
+  readonly signInFolder?: string | undefined;
   /** Where people decide approvals; the webhook then links to it. */
   readonly consoleUrl?: string | null;
   readonly logger?: Logger;
@@ -52,8 +56,12 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const { address, namespace, catalogue, sealKey, consoleUrl = null, stickyTimeoutMs = 5000 } = options;
   const connection = await NativeConnection.connect({ address });
   const clientConnection = await Connection.connect({ address });
-  const inForce = putInForce(catalogue);
   const client = new Client({ connection: clientConnection, namespace });
+  const { signInFolder } = options;
+  const inForce = putInForce(catalogue, {
+    lenderOf: (name) => sharedBudget(client, name),
+    signIns: signInFolder === undefined ? undefined : fileSignIns(signInFolder, sealKey),
+  });
   const activities = createActivities({ client, sealKey, consoleUrl }, inForce);
   const shared = {
     connection,

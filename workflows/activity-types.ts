@@ -140,6 +140,11 @@ export interface SendInput extends CommandInput {
   readonly definitionDigest: string;
   /** Bindings of the approval that was given: judged once more, the moment before the send. */
   readonly approved: readonly string[];
+  /**
+   * While the API takes nothing it is tried again until then, epoch ms: by retry, which costs no history. Left out by commands
+   * of an earlier version, which wait by themselves.
+   */
+  readonly deliverUntil?: number;
 }
 
 export interface SettleInput extends CommandInput {

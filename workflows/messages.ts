@@ -120,7 +120,7 @@ export const FAILURE = {
   waitingForTurn: 'WaitingForTurn',
   /** The device is not there yet; the message says what it shows. */
   notSettled: 'NotSettled',
-  /** The API lets nothing be read for a while; the message says for how long. */
+  /** The API takes nothing for a while; the message says until when. First detail: for how many ms, or null. */
   waitingForApi: 'WaitingForApi',
   /** The command names something that this worker's catalogue doesn't have; another worker may. */
   catalogueMismatch: 'CatalogueMismatch',

@@ -2,6 +2,7 @@
 import {
   ActivityCancellationType,
   ActivityFailure,
+  ApplicationFailure,
   isCancellation,
   proxyActivities,
   sleep,
@@ -9,6 +10,7 @@ import {
 } from '@temporalio/workflow';
 import type { SendResult } from '../domain/exchange.ts';
 import type { Activities, Look, StepPlan } from './activity-types.ts';
+import { FAILURE } from './messages.ts';
 import { nextPause } from './pauses.ts';
 import { type Story, tell } from './story.ts';
 import { type Waking, wakeUp } from './waking.ts';
@@ -23,7 +25,10 @@ export interface Target {
   readonly approved: readonly string[];
 }
 
-/** Sends once the API takes it: waits out limits and absences, which certainly reached nothing, until the deadline. */
+/**
+ * Sends once the API takes it: waits out absences, which certainly reached nothing, until the deadline. Its limits are waited
+ * out by the activity itself; here they are over, or the deadline comes first.
+ */
 export async function reach(target: Target, step: StepPlan, sendNumber: number): Promise<SendResult> {
   const { story, look, waking, deliverUntil } = target;
   let pauseMs = 0;
@@ -57,20 +62,26 @@ export async function reach(target: Target, step: StepPlan, sendNumber: number):
   }
 }
 
-/** One attempt, ever: Temporal must not repeat it, since only the loop above knows when that is harmless. */
+/**
+ * One send. The activity is repeated by Temporal only after an attempt that held back, which it proves to itself; see
+ * `activities/send.ts`.
+ */
 async function sendOnce(
   { story, look, deliverUntil, approved }: Target,
   step: StepPlan,
   sendNumber: number,
 ): Promise<SendResult> {
+  const leftMs = Math.max(1000, deliverUntil - Date.now());
   const { send } = proxyActivities<Activities>({
     startToCloseTimeout: step.timeoutMs,
     // Not begun by the deadline: then never. Nobody wants the heating on because a worker came back at night.
-    scheduleToStartTimeout: Math.max(1000, deliverUntil - Date.now()),
+    scheduleToStartTimeout: leftMs,
+    // An attempt begins before the deadline or not at all, so that one which began has ended long before this.
+    scheduleToCloseTimeout: leftMs + 2 * step.timeoutMs,
     heartbeatTimeout: '15 seconds',
     // A send under way is let finish and recorded, also when the command is cancelled meanwhile.
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    retry: { maximumAttempts: 1 },
+    retry: { initialInterval: '2 seconds', backoffCoefficient: 2, maximumInterval: '1 minute' },
   });
   const idempotencyKey = `${story.commandId}:${step.index}:${sendNumber}`;
   try {
@@ -83,20 +94,24 @@ async function sendOnce(
       idempotencyKey,
       definitionDigest,
       approved,
+      deliverUntil,
     });
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
-    const neverBegan =
-      error.cause instanceof TimeoutFailure && error.cause.timeoutType === 'SCHEDULE_TO_START';
-    const detail = neverBegan ? 'no worker took it in time' : 'the worker died or broke while sending';
-    return {
-      class: neverBegan ? 'unreached' : 'lost',
-      acknowledged: false,
-      at: Date.now(),
-      reply: null,
-      detail,
-      retryAfterMs: null,
-      kept: {},
-    };
+    return unanswered(error);
   }
+}
+
+/** What an attempt that brought no result proves. */
+function unanswered({ cause }: ActivityFailure): SendResult {
+  const none = { acknowledged: false, at: Date.now(), reply: null, retryAfterMs: null, kept: {} };
+  const timeout = cause instanceof TimeoutFailure ? cause.timeoutType : null;
+  const last = timeout === 'SCHEDULE_TO_CLOSE' ? cause?.cause : cause;
+  if (last instanceof ApplicationFailure && last.type === FAILURE.waitingForApi) {
+    const [retryAfterMs = null] = (last.details ?? []) as (number | null)[];
+    return { ...none, class: 'limited', detail: last.message, retryAfterMs };
+  }
+  if (timeout === 'SCHEDULE_TO_START')
+    return { ...none, class: 'unreached', detail: 'no worker took it in time' };
+  return { ...none, class: 'lost', detail: 'the worker died or broke while sending' };
 }

@@ -131,9 +131,9 @@ devices: { trv: { connection: vendor, send: PUT /trv, read: { request: GET /trv,
 `;
   const began = Date.now();
   const trv = (await openAll(catalogue(server.baseUrl)))('trv');
-  await trv.adapter.refresh(trv.device, new AbortController().signal);
+  await trv.adapter.refresh(trv.device, 'look', new AbortController().signal);
   assert.ok(Date.now() - began >= 115);
   assert.equal(server.received[0]?.path, '/poll');
   const gone = (await openAll(catalogue(`http://127.0.0.1:${await closedPort()}`)))('trv');
-  await gone.adapter.refresh(gone.device, new AbortController().signal);
+  await gone.adapter.refresh(gone.device, 'look', new AbortController().signal);
 });

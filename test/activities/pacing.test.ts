@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { MACHINE_CLOCK } from '../../activities/borrowing.ts';
 import { createPace } from '../../activities/pacing.ts';
+import type { Purpose } from '../../domain/budget.ts';
 import type { Limit } from '../../domain/catalogue/definition.ts';
 
 const START = Date.UTC(2026, 10, 30, 12, 0, 0);
@@ -17,23 +19,38 @@ const reply = (status: number, headers: Record<string, string> = {}) => ({ statu
 function clock() {
   let now = START;
   return {
-    now: () => now,
+    steady: () => now,
+    wall: () => now,
     pass: (ms: number) => {
       now += ms;
     },
   };
 }
 
+/** `take`: makes one request that ends at once; else how long it has to wait. */
+function paced(limits: readonly Limit[], spacingMs: number, time = MACHINE_CLOCK) {
+  const pace = createPace({ limits, spacingMs, timeoutMs: 10_000 }, undefined, time);
+  return {
+    ...pace,
+    async take(purpose: Purpose, device = 'heater', signal?: AbortSignal): Promise<number> {
+      const place = await pace.take(purpose, device, signal);
+      if (place.kind === 'held') return place.waitMs;
+      place.end();
+      return 0;
+    },
+  };
+}
+
 test('without limits every request may go at once', async () => {
-  const pace = createPace([], 0);
+  const pace = paced([], 0);
   for (let n = 0; n < 50; n++) assert.equal(await pace.take('send'), 0);
 });
 
 test('the 31st request of 30 in 5 minutes waits until the first one is 5 minutes old; reads and sends count alike', async () => {
   const time = clock();
-  const pace = createPace([limit()], 0, time.now);
+  const pace = paced([limit()], 0, time);
   for (let n = 0; n < 30; n++) {
-    assert.equal(await pace.take(n % 2 === 0 ? 'read' : 'send'), 0);
+    assert.equal(await pace.take(n % 2 === 0 ? 'readback' : 'send'), 0);
     time.pass(5000);
   }
   assert.equal(await pace.take('send'), 150_000);
@@ -44,27 +61,27 @@ test('the 31st request of 30 in 5 minutes waits until the first one is 5 minutes
 
 test('keepForReads leaves reads their part of the budget', async () => {
   const time = clock();
-  const pace = createPace([limit({ keepForReads: 4 })], 0, time.now);
+  const pace = paced([limit({ keepForReads: 4 })], 0, time);
   for (let n = 0; n < 26; n++) assert.equal(await pace.take('send'), 0);
   assert.equal(await pace.take('send'), 300_000);
-  for (let n = 0; n < 4; n++) assert.equal(await pace.take('read'), 0);
-  assert.equal(await pace.take('read'), 300_000);
+  for (let n = 0; n < 4; n++) assert.equal(await pace.take('readback'), 0);
+  assert.equal(await pace.take('readback'), 300_000);
 });
 
 test('of several limits the strictest counts', async () => {
   const time = clock();
-  const pace = createPace(
+  const pace = paced(
     [limit({ requests: 200, perMs: 86_400_000 }), limit({ requests: 2, perMs: 60_000 })],
     0,
-    time.now,
+    time,
   );
-  await pace.take('read');
-  await pace.take('read');
-  assert.equal(await pace.take('read'), 60_000);
+  await pace.take('readback');
+  await pace.take('readback');
+  assert.equal(await pace.take('readback'), 60_000);
 });
 
 test('requests keep their spacing, also when they come all at once', async () => {
-  const pace = createPace([], 60);
+  const pace = paced([], 60);
   const began = performance.now();
   const wentAt = await Promise.all(
     Array.from({ length: 4 }, async () => {
@@ -78,25 +95,25 @@ test('requests keep their spacing, also when they come all at once', async () =>
 });
 
 test('a wait can be given up by its signal', async () => {
-  const pace = createPace([], 1500);
+  const pace = paced([], 1500);
   await pace.take('send');
   const stop = new AbortController();
   setTimeout(() => stop.abort(), 20);
-  await assert.rejects(pace.take('send', stop.signal), { name: 'AbortError' });
+  await assert.rejects(pace.take('send', 'heater', stop.signal), { name: 'AbortError' });
 });
 
 test('a limited reply holds reads and sends for as long as Retry-After says', async () => {
   const time = clock();
-  const pace = createPace([], 0, time.now);
+  const pace = paced([], 0, time);
   assert.equal(pace.learn(reply(429, { 'retry-after': '120' }), true), 120_000);
   assert.equal(await pace.take('send'), 120_000);
-  assert.equal(await pace.take('read'), 120_000);
+  assert.equal(await pace.take('readback'), 120_000);
   time.pass(120_000);
   assert.equal(await pace.take('send'), 0);
 });
 
 test('a Retry-After date is read by the clock of the reply that carries it', () => {
-  const pace = createPace([], 0, clock().now);
+  const pace = paced([], 0, clock());
   const theirClockIsAnHourAhead = {
     date: 'Mon, 30 Nov 2026 13:00:00 GMT',
     'retry-after': 'Mon, 30 Nov 2026 13:00:30 GMT',
@@ -106,7 +123,7 @@ test('a Retry-After date is read by the clock of the reply that carries it', () 
 });
 
 test('a Retry-After in the past, or one that nobody can read, asks for no wait', () => {
-  const pace = createPace([], 0, clock().now);
+  const pace = paced([], 0, clock());
   assert.equal(pace.learn(reply(429, { 'retry-after': 'Mon, 30 Nov 2026 11:00:00 GMT' }), true), 0);
   for (const nonsense of ['soon', '-5', '', '1e9999']) {
     assert.equal(pace.learn(reply(429, { 'retry-after': nonsense }), true), null, nonsense);
@@ -114,13 +131,13 @@ test('a Retry-After in the past, or one that nobody can read, asks for no wait',
 });
 
 test('a pause of centuries is a mistake, and is not waited out', () => {
-  const pace = createPace([], 0, clock().now);
+  const pace = paced([], 0, clock());
   const learnt = pace.learn(reply(429, { 'retry-after': '99999999999' }), true);
   assert.ok(learnt === null || learnt < 3_600_000, String(learnt));
 });
 
 test('503 with Retry-After is a pause; 200 with one is not', () => {
-  const pace = createPace([], 0, clock().now);
+  const pace = paced([], 0, clock());
   assert.equal(pace.learn(reply(503, { 'retry-after': '3' }), false), 3000);
   assert.equal(pace.learn(reply(200, { 'retry-after': '3' }), false), null);
 });
@@ -131,23 +148,23 @@ for (const [how, reset] of [
   ['seconds from now', '90'],
 ] as const) {
   test(`a reset header in ${how} says when a limited connection may go on`, async () => {
-    const pace = createPace([limit({ resetHeader: 'X-Rate-Limit-Reset' })], 0, clock().now);
+    const pace = paced([limit({ resetHeader: 'X-Rate-Limit-Reset' })], 0, clock());
     assert.equal(pace.learn(reply(429, { 'x-rate-limit-reset': reset }), true), 90_000);
-    assert.equal(await pace.take('read'), 90_000);
+    assert.equal(await pace.take('readback'), 90_000);
   });
 }
 
 test('nothing remaining holds everything until the reset, before the API has to say no', async () => {
   const time = clock();
   const declared = limit({ keepForReads: 4, resetHeader: 'x-reset', remainingHeader: 'x-remaining' });
-  const pace = createPace([declared], 0, time.now);
+  const pace = paced([declared], 0, time);
   const reset = String(START / 1000 + 60);
 
   pace.learn(reply(200, { 'x-remaining': '5', 'x-reset': reset }), false);
   assert.equal(await pace.take('send'), 0);
   pace.learn(reply(200, { 'x-remaining': '4', 'x-reset': reset }), false);
   assert.equal(await pace.take('send'), 60_000, 'the last 4 are kept for reads');
-  assert.equal(await pace.take('read'), 0);
+  assert.equal(await pace.take('readback'), 0);
   pace.learn(reply(200, { 'x-remaining': '0', 'x-reset': reset }), false);
-  assert.equal(await pace.take('read'), 60_000);
+  assert.equal(await pace.take('readback'), 60_000);
 });
