@@ -68,6 +68,22 @@ test('a certificate that nobody vouches for is unreached; with its authority, or
   assert.equal((await answerWith(undefined, true)).kind, 'reply');
 });
 
+test('a server that wants to see our certificate sees the one of the connection, and nobody else gets in', async (t) => {
+  const { cert, key } = selfSignedCertificate(t);
+  const server = createTlsServer(
+    { cert, key, ca: cert, requestCert: true, rejectUnauthorized: true },
+    (_request, response) => response.end('{}'),
+  );
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  t.after(() => server.close());
+  const origin = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const answerWith = (shown: { cert?: string; key?: string }) =>
+    requestOnce({ origin, tls: { ca: cert, ...shown, insecure: false }, timeoutMs: 5_000 }, put);
+  assert.equal((await answerWith({ cert, key })).kind, 'reply');
+  // With TLS 1.3 it learns of that only when it has written its request.
+  assert.notEqual((await answerWith({})).kind, 'reply');
+});
+
 test('a request that was taken and never answered is lost, within the time-out', async (t) => {
   const { received, port } = await serveHttp(t, () => undefined);
   const began = Date.now();

@@ -89,6 +89,82 @@ describe('connections', () => {
     ],
   ]);
 
+  const auth = (content: string): string => of(`kind: http, baseUrl: "http://x", auth: { ${content} }`);
+  tells([
+    [
+      'a certificate without its key',
+      of('kind: http, baseUrl: "https://x", tls: { cert: a.pem }'),
+      'connections.c.tls.key',
+      /belong together/,
+    ],
+    [
+      'a secret so short that it could not be hidden',
+      of('kind: http, baseUrl: "http://x", secrets: { pin: "123" }'),
+      'connections.c.secrets.pin',
+      /at least 4 characters/,
+    ],
+    [
+      'a scheme that signs nothing',
+      auth('sign: { secret: s }'),
+      'connections.c.auth.sign',
+      /give "over", what is signed, or a preset: switchbot, tuya/,
+    ],
+    [
+      'a preset without what it signs with',
+      auth('sign: { preset: switchbot, secret: s }'),
+      'connections.c.auth.sign.token',
+      /this scheme signs with a token/,
+    ],
+    [
+      'an unknown word in what is signed',
+      auth('sign: { preset: body-hmac, secret: s, over: "{bdy}" }'),
+      'connections.c.auth.sign.over',
+      /\{bdy\} is unknown.*Did you mean "body"/,
+    ],
+    [
+      'a signature that is carried nowhere',
+      auth('sign: { preset: body-hmac, secret: s, headers: { x: "{timestamp}" } }'),
+      'connections.c.auth.sign.headers',
+      /none of them holds \{signature\}/,
+    ],
+    [
+      'a token endpoint without TLS',
+      auth('oauth: { tokenUrl: "http://id.example/t", clientId: a, clientSecret: b }'),
+      'connections.c.auth.oauth.tokenUrl',
+      /https:\/\//,
+    ],
+    [
+      'a client with nothing to sign in with',
+      auth('oauth: { tokenUrl: "https://id.example/t", clientId: a }'),
+      'connections.c.auth.oauth',
+      /clientSecret, a refreshToken, or both/,
+    ],
+    [
+      'a login that leaves its password out',
+      auth('login: { request: POST /l, username: a, password: b, body: { name: "{username}" } }'),
+      'connections.c.auth.login.body',
+      /nothing in it is \{password\}/,
+    ],
+    [
+      'a login whose token is carried nowhere',
+      auth('login: { request: POST /l, username: a, password: b, headers: { x: y } }'),
+      'connections.c.auth.login.headers',
+      /none of them holds \{token\}/,
+    ],
+    [
+      'an expression that looks at nothing of the reply',
+      auth('login: { request: POST /l, username: a, password: b, pick: bdy.token }'),
+      'connections.c.auth.login.pick',
+      /Did you mean "body"/,
+    ],
+    [
+      'a secret where it would be shown',
+      auth('login: { request: POST /l, username: a, password: b, pick: \'body.t["${KEY}"]\' }'),
+      'connections.c.auth.login.pick',
+      /give it as username or password/,
+    ],
+  ]);
+
   it('never shows what stands where a secret belongs', async () => {
     const yaml = of(
       'kind: http, baseUrl: "http://me:hunter2@x", auth: { bearer: 4711, basic: hunter2 }, secrets: { pin: [hunter2] }',

@@ -5,7 +5,22 @@ import { AC, device, fields, tells } from './loading.ts';
 describe('sending', () => {
   const sends = (send: string, more = AC): string =>
     device(`send: ${send}, read: GET /d, fields: { ${more} }`);
+  const withSecret = (body: string): string => `
+connections: { c: { kind: http, baseUrl: "http://x", secrets: { pin: "4711" } } }
+devices: { d: { connection: c, send: { request: PUT /d, body: ${body} }, read: GET /d, fields: { p: onoff } } }`;
   tells([
+    [
+      'an expression that looks at a secret',
+      withSecret('{ p: =$wire.p, pin: \'="#" & $secret.pin\' }'),
+      'devices.d.send.body.pin',
+      /no expression sees a secret: \$secret\.name stands alone/,
+    ],
+    [
+      'a secret that the connection lacks',
+      withSecret('{ p: =$wire.p, pin: =$secret.pn }'),
+      'devices.d.send.body.pin',
+      /\$secret\.pn is unknown.*Did you mean "pin"/,
+    ],
     [
       'a writable field that nothing sends',
       sends('{ request: PUT /d, for: power }'),
