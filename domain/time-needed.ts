@@ -5,8 +5,8 @@ import type { DeviceDefinition } from './catalogue/definition.ts';
 const SLACK_MS = 10_000;
 /** One request, the redirects that a read may follow, and what an adapter asks on the side. */
 const REQUESTS_A_READ = 3;
-/** One request, and what an adapter asks on the side. */
-const REQUESTS_A_SEND = 2;
+/** One request, the sign-in and the attempt after it where it was turned away, and what an adapter asks on the side. */
+const REQUESTS_A_SEND = 4;
 
 /** One read, the refresh before it included. `timeoutMs`: of one request. */
 export function longestReadMs({ read }: Pick<DeviceDefinition, 'read'>, timeoutMs: number): number {
