@@ -22,8 +22,8 @@ const QUICK_FIRST = [
   'console',
   'cli',
 ];
-/** Suites with a script of their own: they install a Home Assistant, a broker or the conformance suite, need a browser, or kill processes. */
-const ON_DEMAND = ['home-assistant', 'mqtt', 'conformance', 'browser', 'chaos'];
+/** Suites with a script of their own: they install a Home Assistant, a broker, clients or the conformance suite, need a browser, or kill processes. */
+const ON_DEMAND = ['home-assistant', 'mqtt', 'clients', 'conformance', 'browser', 'chaos'];
 /** For a whole file. Far above what any takes, so that only a hang meets it; those on demand install things first. */
 const FILE_TIMEOUT_MS = 3 * 60_000;
 const ON_DEMAND_FILE_TIMEOUT_MS = 15 * 60_000;

@@ -8,7 +8,12 @@ export interface WhatItGets {
   readonly missing: 'formInAnswer' | 'formDuringCall' | 'error';
 }
 
-export function whatItGets({ tasks, legacy, unattended, elicitation }: Requester): WhatItGets {
+export function whatItGets({
+  tasks,
+  legacy,
+  unattended,
+  elicitation,
+}: Pick<Requester, 'tasks' | 'legacy' | 'unattended' | 'elicitation'>): WhatItGets {
   const forms = elicitation.form && !unattended;
   const inCall = legacy ? 'formDuringCall' : 'formInAnswer';
   const page = elicitation.url && !unattended && !legacy;
