@@ -1,6 +1,7 @@
-/** `readback devices`: what can be commanded, what it reads now, and whether its entry is right. */
+/** `readback devices`: what can be commanded, what it reads now, whether its entry is right, and where entries come from. */
 import type { Command } from 'commander';
 import type { DeviceState, DeviceSummary } from '../commands/commands.ts';
+import { addImport } from './devices-import.ts';
 import { addProbe } from './devices-probe.ts';
 import { EXIT } from './failure.ts';
 import { addEngineFlags, type EngineFlags } from './flags.ts';
@@ -25,6 +26,7 @@ export function addDevices(program: Command): void {
   addEngineFlags(listing);
   addEngineFlags(reading);
   addProbe(devices);
+  addImport(devices);
 }
 
 async function list(

@@ -27,6 +27,8 @@ export function homeAssistantLayer(entity: string, ...changes: readonly RawMap[]
   const read = {
     request: 'GET /api/states/{entity}',
     available: `body.state != "unavailable"${domain?.startsUnknown ? '' : ' and body.state != "unknown"'}`,
+    // Such an entity shows what it was told: nobody has looked.
+    fresh: '(body.attributes.assumed_state ?? false) != true',
     ...(domain?.moving === undefined ? {} : { moving: domain.moving }),
   };
   if (domain === undefined) return { read };

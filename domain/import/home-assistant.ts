@@ -70,7 +70,7 @@ function proposalOf(
       entity,
       ...(Object.keys(fields).length === 0 ? {} : { fields }),
     },
-    comment: unable(domain, attributes, fields),
+    comment: commentOn(domain, attributes, fields),
     guard,
   };
 }
@@ -85,6 +85,7 @@ function fieldsOf(domain: Domain, attributes: Attributes, temperatureUnit: strin
       return [[name, isTold && !isAction(builtIn) ? { readOnly: true } : null]];
     if (builtIn['readOnly'] === true) return isTold ? [] : [[name, null]];
     const change = {
+      ...(attributes['assumed_state'] === true && !isAction(builtIn) ? { read: null, readback: 'none' } : {}),
       ...(builtIn['type'] === 'celsius' && temperatureUnit === '°F' ? { type: 'number', unit: '°F' } : {}),
       ...valuesOf(ability, attributes),
       ...limitsOf(builtIn, ability, attributes),
@@ -140,6 +141,18 @@ function limitsOf(builtIn: RawMap, { range, step, unit }: Ability, attributes: A
 
 const withinSteps = (value: number, step: number, to: 'ceil' | 'floor'): number =>
   withoutDust(Math[to](withoutDust(value / step)) * step);
+
+/** What a reader of the file should know before relying on it. */
+function commentOn(domain: Domain, attributes: Attributes, fields: RawMap): string | null {
+  const comments = [
+    attributes['assumed_state'] === true
+      ? 'Home Assistant only assumes its state, so there is nothing to read back.'
+      : null,
+    attributes['code_format'] == null ? null : 'It wants a code: give it a default one in Home Assistant.',
+    unable(domain, attributes, fields),
+  ].filter((comment) => comment !== null);
+  return comments.length === 0 ? null : comments.join(' ');
+}
 
 /** Values that can't be asked of this one, though others of the same field can. */
 function unable({ abilities }: Domain, attributes: Attributes, fields: RawMap): string | null {

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { WebSocket } from 'undici';
 
 const SCRIPT = fileURLToPath(new URL('../peers/home-assistant.sh', import.meta.url));
 /** Installing takes about a minute with a normal network, a start 11–15 s on two cores. */
@@ -23,6 +24,8 @@ export interface HomeAssistant {
   state(entity: string): Promise<{ state: string; attributes: Record<string, unknown> }>;
   /** Calls a service past Readback, e.g. to put a device into a known state. */
   call(service: string, data: Readonly<Record<string, unknown>>): Promise<void>;
+  /** Makes an area and puts an entity into it, as people do in its settings. */
+  putIntoArea(entity: string, area: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -81,16 +84,56 @@ export async function startHomeAssistant(
     }
     await sleep(250);
   }
+  const token = (await readFile(join(config, 'token'), 'utf8')).trim();
   return {
     baseUrl,
-    token: (await readFile(join(config, 'token'), 'utf8')).trim(),
+    token,
     state: async (entity) =>
       (await api(`states/${entity}`)) as { state: string; attributes: Record<string, unknown> },
     call: async (service, data) => {
       await api(`services/${service.replace('.', '/')}`, { method: 'POST', body: JSON.stringify(data) });
     },
+    async putIntoArea(entity, area) {
+      const { area_id: id } = await webSocketCommand(baseUrl, token, {
+        type: 'config/area_registry/create',
+        name: area,
+      });
+      await webSocketCommand(baseUrl, token, {
+        type: 'config/entity_registry/update',
+        entity_id: entity,
+        area_id: id,
+      });
+    },
     stop,
   };
+}
+
+/** One command over the WebSocket API, which knows what the REST API doesn't. */
+async function webSocketCommand(
+  baseUrl: string,
+  token: string,
+  command: Readonly<Record<string, unknown>>,
+): Promise<Record<string, unknown>> {
+  const socket = new WebSocket(`${baseUrl.replace('http', 'ws')}/api/websocket`);
+  try {
+    return await new Promise((resolve, reject) => {
+      socket.addEventListener('error', () => reject(new Error('no WebSocket to Home Assistant')));
+      socket.addEventListener('message', ({ data }) => {
+        const message = JSON.parse(String(data)) as {
+          type: string;
+          success?: boolean;
+          result?: Record<string, unknown>;
+        };
+        if (message.type === 'auth_required')
+          socket.send(JSON.stringify({ type: 'auth', access_token: token }));
+        else if (message.type === 'auth_ok') socket.send(JSON.stringify({ id: 1, ...command }));
+        else if (message.type === 'result' && message.success === true) resolve(message.result ?? {});
+        else reject(new Error(`Home Assistant answered ${JSON.stringify(message)}`));
+      });
+    });
+  } finally {
+    socket.close();
+  }
 }
 
 async function isRunning(api: (path: string) => Promise<unknown>): Promise<boolean> {

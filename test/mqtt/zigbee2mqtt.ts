@@ -69,7 +69,9 @@ export async function playZigbee2mqtt(broker: Mosquitto): Promise<Zigbee2mqtt> {
     received.push({ topic, payload: payload.toString(), retained: retain });
     act(topic, payload.toString()).catch(() => undefined);
   });
-  await client.subscribeAsync(['zigbee2mqtt/+/set', 'zigbee2mqtt/+/get', 'plain/+/set'], { qos: 1 });
+  // Names may hold a slash.
+  const ours = ['+', '+/+'].flatMap((name) => [`zigbee2mqtt/${name}/set`, `zigbee2mqtt/${name}/get`]);
+  await client.subscribeAsync([...ours, 'plain/+/set'], { qos: 1 });
   await publish('zigbee2mqtt/bridge/state', { state: 'online' }, { retain: true });
   // The last will has told of every break, also of one that was the broker's own.
   client.on('connect', () => void publish('zigbee2mqtt/bridge/state', { state: 'online' }, { retain: true }));

@@ -48,6 +48,10 @@ homeassistant: { name: Test, latitude: 0, longitude: 0, elevation: 0, unit_syste
 http: { server_host: 127.0.0.1, server_port: $port }
 api:
 demo:
+input_boolean: { guests: { name: Guests } }
+input_number: { level: { name: Level, min: 0, max: 20, step: 0.5, initial: 3, unit_of_measurement: dB } }
+input_select: { scene: { name: Scene, options: [day, night] } }
+input_button: { bell: { name: Bell } }
 YAML
   # Without this it looks at every network adapter of the machine.
   echo '{"version":1,"minor_version":1,"key":"core.network","data":{"configured_adapters":["lo"]}}' >"$config/.storage/core.network"
