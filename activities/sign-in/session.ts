@@ -64,6 +64,7 @@ const MOST_DOUBLINGS = 6;
 export const fingerprintOf = (from: unknown): string =>
   createHash('sha256').update(JSON.stringify(from)).digest('hex');
 
+/** Throws where the store can keep nothing. */
 export function keepSession({
   connection,
   store,
@@ -72,6 +73,7 @@ export function keepSession({
   obtain,
   now = Date.now,
 }: SessionOptions): Sessions {
+  store.check(connection);
   const fingerprint = fingerprintOf(from);
   /** As last seen in the store. */
   let known: SignIn | null = null;

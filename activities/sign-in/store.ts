@@ -41,6 +41,8 @@ export interface SignIn {
 }
 
 export interface SignInStore {
+  /** Throws where nothing can be kept: a token that is changed and then lost locks us out. */
+  check(connection: string): void;
   read(connection: string): Promise<SignIn | null>;
   /** Replaces what is kept by what `change` makes of it, one after the other among all that share the store. */
   change(connection: string, change: (kept: SignIn | null) => Promise<SignIn>): Promise<SignIn>;
@@ -51,6 +53,7 @@ export function memorySignIns(): SignInStore {
   const kept = new Map<string, SignIn>();
   const inTurn = createTurns();
   return {
+    check: () => undefined,
     read: async (connection) => kept.get(connection) ?? null,
     change: (connection, change) =>
       inTurn(connection, async () => {
@@ -65,16 +68,13 @@ export function memorySignIns(): SignInStore {
 const LOCK_IS_STALE_AFTER_MS = 30_000;
 const LOCK_RETRIES = { retries: 400, factor: 1, minTimeout: 100, maxTimeout: 100 };
 
-/** One encrypted file a connection. Throws where the folder can't be written: a token that is changed and then lost locks us out. */
+/** One encrypted file a connection. Makes the folder when somebody needs it. */
 export function fileSignIns(folder: string, sealKey: Uint8Array): SignInStore {
   const key = keyFrom(sealKey);
   const fileOf = (connection: string): string => join(folder, connection);
   const inTurn = createTurns();
   /** What could not be written is at least not forgotten by this worker. */
   const unwritten = new Map<string, SignIn>();
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  accessSync(folder, constants.W_OK);
-
   async function read(connection: string): Promise<SignIn | null> {
     const ours = unwritten.get(connection);
     if (ours !== undefined) return ours;
@@ -94,6 +94,18 @@ export function fileSignIns(folder: string, sealKey: Uint8Array): SignInStore {
   }
 
   return {
+    check(connection) {
+      try {
+        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        accessSync(folder, constants.W_OK);
+      } catch (error) {
+        const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+        throw new Error(
+          `connection "${connection}": its sign-in can't be kept in ${folder} (${code}): make it writable, or name another data folder`,
+          { cause: error },
+        );
+      }
+    },
     read,
     change: (connection, change) =>
       inTurn(connection, async () => {

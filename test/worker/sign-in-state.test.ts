@@ -25,6 +25,7 @@ test('how a connection stands is told from what workers keep, without a secret o
   const folder = mkdtempSync(join(tmpdir(), 'sign-ins-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const store = fileSignIns(folder, KEY);
+  store.check('cloud');
   const state = (auth: Auth = OAUTH, key = KEY) =>
     signInState({ name: 'cloud', auth }, folder, () => key, AT + 1000);
   const keep = (signIn: Partial<SignIn>) =>

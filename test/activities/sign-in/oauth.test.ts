@@ -112,6 +112,14 @@ test('a rotated token survives restarts in a sealed file, and is shared by worke
   assert.match((await stranger.send('on')).detail, /invalid_grant/);
 });
 
+test('a data folder that can keep nothing is told at the start, where something has to be kept', async (t) => {
+  const gate = await startGate(t, REFRESHED);
+  await assert.rejects(
+    gate.worker({ store: fileSignIns('/dev/null/sign-ins', Buffer.alloc(32, 7)) }),
+    /connection "cloud": its sign-in can't be kept in \/dev\/null\/sign-ins \(ENOTDIR\): .*\(needed by gate\)/,
+  );
+});
+
 test('a client signs in as itself, by header or by form', async (t) => {
   for (const clientAuth of ['basic', 'post']) {
     const gate = await startGate(t, {
