@@ -39,6 +39,7 @@ export async function answerQuestions(
 ): Promise<Answered> {
   const { commandId, status, view } = snapshot;
   const { approval } = view;
+  if (approval === null && view.decidedBy !== null) return 'decidedBefore';
   if (status !== 'running' || approval === null || !Object.hasOwn(responses, approval.key)) return 'notOpen';
   const decision = decisionOf(responses[approval.key], decider.via);
   const receipt = await deliverAnswer(
@@ -47,7 +48,9 @@ export async function answerQuestions(
     sealed(sealKey, commandId, approval, { decision, comment: null, ...decider }),
   );
   if (receipt === 'queued') return 'queued';
-  if (receipt === 'ended' || !receipt.taken) return 'notOpen';
+  if (receipt === 'ended') return 'notOpen';
+  if (!receipt.taken)
+    return receipt.standing === 'approved' || receipt.standing === 'declined' ? 'decidedBefore' : 'notOpen';
   if (receipt.standing !== 'open') return 'decided';
   return decision === 'opened' ? 'opened' : 'leftOpen';
 }

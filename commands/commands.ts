@@ -170,6 +170,8 @@ export type Decided =
 export type Answered =
   /** It counts. */
   | 'decided'
+  /** It changes nothing: this or another answer has decided already. */
+  | 'decidedBefore'
   /** Recorded as no decision; the approval is still open, under a new key. */
   | 'leftOpen'
   /** The same: the page on which the person decides was opened. */

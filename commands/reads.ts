@@ -1,6 +1,13 @@
 /** Looking at a device, alone or as a dry run. A worker does it: only workers can reach devices. */
 import { randomBytes } from 'node:crypto';
-import { type Client, WorkflowFailedError } from '@temporalio/client';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Client,
+  type WorkflowExecutionDescription,
+  WorkflowFailedError,
+  type WorkflowHandle,
+} from '@temporalio/client';
+import proto from '@temporalio/proto';
 import type { Catalogue, DeviceDefinition } from '../domain/catalogue/definition.ts';
 import type { Probe } from '../domain/probe.ts';
 import { longestReadMs } from '../domain/time-needed.ts';
@@ -14,6 +21,12 @@ import { TASK_QUEUE, WORKFLOW_TYPE } from '../workflows/messages.ts';
 import { type DeviceState, type DryRun, EngineUnreachable, InputError, type Submission } from './commands.ts';
 import { demand } from './engine.ts';
 import { accept, deviceNamed } from './submit.ts';
+
+/** Twice this long without anybody at it, and none is there: a worker that runs takes a step within milliseconds. */
+const LOOK_EVERY_MS = 1200;
+/** Started, and its first step scheduled. */
+const EVENTS_BEFORE_A_WORKER = 2;
+const SCHEDULED = proto.temporal.api.enums.v1.PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED;
 
 export async function readState(client: Client, catalogue: Catalogue, name: string): Promise<DeviceState> {
   const device = deviceNamed(catalogue, name);
@@ -67,30 +80,58 @@ const withinMsOf = ({ connections }: Catalogue, device: DeviceDefinition): numbe
 
 async function execute<T>(client: Client, type: string, input: { readonly withinMs: number }): Promise<T> {
   const { withinMs } = input;
-  const workflowId = `read/${randomBytes(12).toString('hex')}`;
-  const giveUp = AbortSignal.timeout(withinMs);
+  const handle = await demand(() =>
+    client.workflow.start<(input: object) => Promise<T>>(type, {
+      workflowId: `read/${randomBytes(12).toString('hex')}`,
+      taskQueue: TASK_QUEUE,
+      args: [input],
+      workflowExecutionTimeout: withinMs,
+    }),
+  );
+  const over = new AbortController();
+  const untaken = abandoned(handle, over.signal);
+  const giveUp = AbortSignal.any([AbortSignal.timeout(withinMs), untaken]);
   try {
-    return await demand<T>(() =>
-      client.withAbortSignal(giveUp, () =>
-        client.workflow.execute<(input: object) => Promise<T>>(type, {
-          workflowId,
-          taskQueue: TASK_QUEUE,
-          args: [input],
-          workflowExecutionTimeout: withinMs,
-        }),
-      ),
-    );
+    return await demand<T>(() => client.withAbortSignal(giveUp, () => handle.result()));
   } catch (error) {
     if (giveUp.aborted || timedOut(error)) {
+      // Nobody waits for it any more.
+      await handle.terminate('no worker took it in time').catch(() => undefined);
+      const waitedMs = untaken.aborted ? 2 * LOOK_EVERY_MS : withinMs;
       throw new EngineUnreachable(
-        `No worker took the read within ${withinMs / 1000} s. Is one running? \`readback doctor\` tells.`,
+        `No worker took the read within ${waitedMs / 1000} s. Is one running? \`readback doctor\` tells.`,
       );
     }
     if (error instanceof WorkflowFailedError) {
       throw new InputError(`The device could not be read: ${innermost(error).message}.`);
     }
     throw error;
+  } finally {
+    over.abort();
   }
+}
+
+/** Aborts when two looks in a row find the same step waiting for a worker. Ends with `over`. */
+function abandoned(handle: WorkflowHandle, over: AbortSignal): AbortSignal {
+  const untaken = new AbortController();
+  const watch = async (): Promise<void> => {
+    for (let before: string | null = null; !over.aborted; ) {
+      await sleep(LOOK_EVERY_MS, undefined, { signal: over });
+      const waiting = stepWaiting(await handle.describe());
+      if (waiting !== null && waiting === before) return untaken.abort();
+      before = waiting;
+    }
+  };
+  // Whatever keeps it from being looked at is told to whoever waits for the result.
+  void watch().catch(() => undefined);
+  return untaken.signal;
+}
+
+/** What no worker has begun yet; null: one is at it. */
+function stepWaiting({ historyLength, raw }: WorkflowExecutionDescription): string | null {
+  const [activity] = raw.pendingActivities ?? [];
+  if (activity == null) return historyLength <= EVENTS_BEFORE_A_WORKER ? 'workflow' : null;
+  return activity.state === SCHEDULED ? `activity, attempt ${activity.attempt}` : null;
 }
 
 const timedOut = (error: unknown): boolean =>

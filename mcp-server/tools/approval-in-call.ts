@@ -1,7 +1,6 @@
 /** An approval by the requester that the call itself asks for, and the answer to it. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { CommandSnapshot, Commands } from '../../commands/commands.ts';
-import { isThroughClient } from '../../domain/approval/decision.ts';
 import { askedOf, canAskInCall, openQuestion } from '../approval-request.ts';
 import { type Asking, isPage, type Reply } from '../asking.ts';
 import { viewerOf } from '../caller.ts';
@@ -10,7 +9,7 @@ import type { McpOptions } from '../options.ts';
 import { invalidRequestState } from '../request-state.ts';
 import type { Call } from '../waiting.ts';
 
-/** The state of the question. The command's workflow lets it be used once: there its key is open, or it isn't. */
+/** The state of the question. It decides once: in the command's workflow its key is open, or it isn't. */
 export interface ApprovalState {
   readonly for: 'approval';
   readonly commandId: string;
@@ -64,6 +63,8 @@ export async function takeAnswer(
   if (answer === null) return await resultNow();
   switch (await commands.answer(commandId, viewer, { [key]: answer.response }, { via, askedAt })) {
     case 'decided':
+    // Sent again, or somebody else was faster: who answers is told what was decided, and what became of the command.
+    case 'decidedBefore':
       return 'goesOn';
     case 'opened':
       return 'opened';
@@ -73,15 +74,10 @@ export async function takeAnswer(
       return await resultNow('The answer is recorded, and counts as soon as a worker runs. ');
     case 'notOpen': {
       const snapshot = await commands.get(commandId, viewer);
-      if (snapshot !== undefined && (via === 'form' || wasDecidedElsewhere(snapshot))) return 'goesOn';
+      if (snapshot !== undefined && (via === 'form' || snapshot.view.decidedBy !== null)) return 'goesOn';
       throw invalidRequestState();
     }
     case 'unknown':
       throw invalidRequestState();
   }
-}
-
-/** Somebody in the queue was faster: whoever answers too late is told what was decided and by whom. */
-function wasDecidedElsewhere({ view: { decidedBy } }: CommandSnapshot): boolean {
-  return decidedBy !== null && !isThroughClient(decidedBy.via);
 }
