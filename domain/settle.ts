@@ -113,13 +113,14 @@ function putOff({ patienceMs }: SettleQuestion, { pausedMs, lastSample }: Settle
 
 /**
  * How long past the deadline a stretch of readings may go on that can't be judged yet: one window from its last reading,
- * or from the pause that keeps the next one.
+ * or from the pause that keeps the next one, as far as there is patience for it.
  */
-function grace({ patienceMs, policy }: SettleQuestion, story: SettleStory, deadline: number): number {
+function grace({ patienceMs, policy, sentAt }: SettleQuestion, story: SettleStory, deadline: number): number {
   const { lastSample: last, pausedMs } = story;
   const windowMs = policy.stableMs + policy.everyMs;
   const isWaiting = last !== null && isPause(last) && pausedMs < patienceMs;
-  const pausedUntil = isWaiting ? last.at + (last.retryAfterMs ?? 0) : deadline;
+  const longest = sentAt + policy.withinMs + patienceMs;
+  const pausedUntil = isWaiting ? Math.min(longest, last.at + (last.retryAfterMs ?? 0)) : deadline;
   const pastDeadline = (stretch: Stretch | null) =>
     windowMs + Math.max(deadline, pausedUntil, stretch?.until ?? deadline) - deadline;
   const tracks = Object.values(story.tracks);
@@ -189,7 +190,7 @@ function fieldVerdict(
   if (lastReading?.kind === 'notApplicable') return say('notApplicable', lastReading.why);
   if (word !== undefined && story.lastSample?.moving === true)
     return say('unsettled', `asked ${asked}, still ${word} after ${took}`);
-  if (track.last === null || isTooOld(question, story, track.last.at)) {
+  if (track.last === null || isTooOld(question, story, { readAt: track.last.at, now })) {
     const why = lastReading?.kind === 'unreadable' ? lastReading.why : 'no reading';
     return say('unreadable', `asked ${asked}; no usable reading: ${why}`);
   }
@@ -227,10 +228,14 @@ function fieldVerdict(
   return say('different', `asked ${asked}, got ${shown}${alarm}`);
 }
 
-/** A reading from before a long silence says nothing about now. */
-function isTooOld(question: SettleQuestion, story: SettleStory, lastReadableAt: number): boolean {
-  const { everyMs, stableMs } = question.policy;
-  return (story.lastSample?.at ?? 0) - lastReadableAt > Math.max(2 * everyMs, stableMs);
+/** A reading from before a long silence says nothing about now. A pause of the API is silence until it is over. */
+function isTooOld(
+  { policy }: SettleQuestion,
+  { lastSample }: SettleStory,
+  { readAt, now }: { readonly readAt: number; readonly now: number },
+): boolean {
+  const heardAt = lastSample !== null && isPause(lastSample) ? now : (lastSample?.at ?? 0);
+  return heardAt - readAt > Math.max(2 * policy.everyMs, policy.stableMs);
 }
 
 /** All runs of all fields, oldest first: the evidence of an outcome. */
