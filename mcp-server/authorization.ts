@@ -14,7 +14,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { InvalidToken, verifyAccessToken } from '../identity/access-token.ts';
 import { type Issuer, IssuerUnreachable } from '../identity/issuer.ts';
-import { RATE_LIMITS, type RateLimits, rateLimiter } from './rate-limits.ts';
+import { PRINCIPALS_RATE, type Rate, rateLimiter } from './rate-limit.ts';
 import { AGENTS_SCOPES, scopesFor } from './scopes.ts';
 import { authInfoOf, principalOf } from './signed-in.ts';
 
@@ -22,14 +22,15 @@ export interface AuthOptions {
   readonly issuer: Issuer;
   /** The public URL of `/mcp`, which tokens must be for. Asked for at each request, since the port may be known late. */
   readonly audience: () => string;
-  readonly rateLimits?: RateLimits;
+  /** How often each principal may ask. */
+  readonly rate?: Rate;
 }
 
 export interface Authorization {
-  /** Who asks; or 401, 429 or 503. `address` is where the request comes from. */
-  signedIn(request: Request, address: string): Promise<AuthInfo | Response>;
-  /** 403 where the token is not for what is asked. */
-  refusalOf(auth: AuthInfo, body: unknown): Response | undefined;
+  /** Who asks; or 401, 429 or 503. */
+  signedIn(request: Request): Promise<AuthInfo | Response>;
+  /** 403 where the token is not for what is asked. `body`: undefined for GET and DELETE. */
+  refusalOf(auth: AuthInfo, request: Request, body: unknown): Response | undefined;
   /** What is published for clients that look for the issuer; undefined: nothing at this path. */
   metadata(request: Request): Promise<Response | undefined>;
 }
@@ -38,11 +39,10 @@ const AT_THE_ROOT = '/.well-known/oauth-protected-resource';
 const RETRY_ISSUER_AFTER_SECONDS = 5;
 
 export function authorization(
-  { issuer, audience, rateLimits = RATE_LIMITS }: AuthOptions,
+  { issuer, audience, rate = PRINCIPALS_RATE }: AuthOptions,
   onError: (error: Error) => void,
 ): Authorization {
-  const mayAsk = rateLimiter(rateLimits.principal);
-  const mayFail = rateLimiter(rateLimits.address);
+  const mayAsk = rateLimiter(rate);
   const challenge = (requiredScopes: readonly string[]) => ({
     requiredScopes: [...requiredScopes],
     resourceMetadataUrl: getOAuthProtectedResourceMetadataUrl(new URL(audience())),
@@ -58,7 +58,7 @@ export function authorization(
   }
 
   return {
-    async signedIn(request, address) {
+    async signedIn(request) {
       try {
         const auth = await verify(request);
         const seconds = await mayAsk(principalOf(auth));
@@ -71,14 +71,12 @@ export function authorization(
           return issuerDown();
         }
         if (!(error instanceof OAuthError)) throw error;
-        const seconds = await mayFail(address);
-        return seconds === 0
-          ? bearerAuthChallengeResponse(error, challenge(AGENTS_SCOPES))
-          : tooMany(seconds);
+        // However often: behind a proxy strangers share an address with those who have to be told where to sign in.
+        return bearerAuthChallengeResponse(error, challenge(AGENTS_SCOPES));
       }
     },
-    refusalOf(auth, body) {
-      const needed = scopesFor(body);
+    refusalOf(auth, { method }, body) {
+      const needed = scopesFor(method, body);
       const missing = needed.filter((scope) => !auth.scopes.includes(scope));
       if (missing.length === 0) return undefined;
       const error = new OAuthError(
@@ -148,13 +146,15 @@ export function untilTokenExpires(response: Response, auth: AuthInfo | undefined
   if (auth?.expiresAt === undefined || response.body === null) return response;
   const leftMs = Math.min(auth.expiresAt * 1000 - Date.now(), LONGEST_TIMER_MS);
   let end: NodeJS.Timeout;
-  const cut = new TransformStream<Uint8Array, Uint8Array>({
-    start(controller) {
-      end = setTimeout(() => controller.terminate(), leftMs);
-      end.unref();
+  const forget = () => clearTimeout(end);
+  // `cancel` is when the client has left: without it each stream would be kept until its token expires.
+  const untilThen = {
+    start(controller: TransformStreamDefaultController<Uint8Array>) {
+      end = setTimeout(() => controller.terminate(), leftMs).unref();
     },
-    flush: () => clearTimeout(end),
-  });
+    flush: forget,
+    cancel: forget,
+  };
   const { status, headers } = response;
-  return new Response(response.body.pipeThrough(cut), { status, headers });
+  return new Response(response.body.pipeThrough(new TransformStream(untilThen)), { status, headers });
 }

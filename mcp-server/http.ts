@@ -2,7 +2,6 @@
 import type { Server as NodeServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
-import { getConnInfo } from '@hono/node-server/conninfo';
 import {
   createMcpHandler,
   hostHeaderValidationResponse,
@@ -12,7 +11,7 @@ import {
   readRequestBody,
   type ServerNotifier,
 } from '@modelcontextprotocol/server';
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import { type Commands, EngineUnreachable } from '../commands/commands.ts';
 import { type AuthOptions, type Authorization, authorization, untilTokenExpires } from './authorization.ts';
 import { legacySessions } from './legacy-sessions.ts';
@@ -113,16 +112,17 @@ export function createMcpApp(service: McpService, options: HttpOptions = {}): Ht
 
   app.all('/mcp', async (c) => {
     const request = c.req.raw;
-    const auth = await door?.signedIn(request, addressOf(c));
+    const auth = await door?.signedIn(request);
     if (auth instanceof Response) return auth;
+    const refusalOf = (body: unknown) => auth && door?.refusalOf(auth, request, body);
     if (request.method !== 'POST')
-      return untilTokenExpires(await legacy.handle(request, undefined, auth), auth);
+      return refusalOf(undefined) ?? untilTokenExpires(await legacy.handle(request, undefined, auth), auth);
     const body = await readRequestBody(request, MAX_BODY_BYTES);
     if (body.tooLarge)
       return jsonRpcError(413, -32_000, `The request body must not be larger than ${MAX_BODY_BYTES} bytes.`);
     const parsedBody = parsed(body.text);
     if (parsedBody === undefined) return jsonRpcError(400, -32_700, 'The request body is not valid JSON.');
-    const refused = auth && door?.refusalOf(auth, parsedBody);
+    const refused = refusalOf(parsedBody);
     if (refused !== undefined) return refused;
     if (await isLegacyRequest(request, parsedBody)) return legacy.handle(request, parsedBody, auth);
     const response = await fetchModern(request, parsedBody, auth);
@@ -207,8 +207,6 @@ export async function serveHttp(
     },
   };
 }
-
-const addressOf = (c: Context): string => getConnInfo(c).remote.address ?? 'unknown';
 
 function parsed(text: string): unknown {
   try {

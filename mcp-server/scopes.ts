@@ -30,13 +30,20 @@ const ONLY_READ: readonly string[] = [
 ];
 const READING_TOOLS: readonly unknown[] = ['list_devices', 'get_device_state', 'get_command'];
 
-/** The scopes that a message needs, or all messages of a batch. Whatever isn't known to only read may command. */
-export function scopesFor(body: unknown): readonly string[] {
-  if (Array.isArray(body)) return [...new Set(body.flatMap(scopesFor))];
-  if (!isJsonObject(body)) return [];
-  const { method, params } = body;
+/** The scopes that a request needs, by its body. */
+export function scopesFor(method: string, body: unknown): readonly string[] {
+  // The stream of an older session carries what happens to devices and commands.
+  if (method === 'GET') return [READ];
+  // A batch holds messages and no batches: what is nested deeper is no message, and nobody serves it.
+  return Array.isArray(body) ? [...new Set(body.flatMap(scopesOfMessage))] : scopesOfMessage(body);
+}
+
+/** Whatever isn't known to only read may command. */
+function scopesOfMessage(message: unknown): readonly string[] {
+  if (!isJsonObject(message)) return [];
+  const { method, params } = message;
   // An answer to a question that was asked during a call: it may be what makes the command go out.
-  if (method === undefined) return 'result' in body || 'error' in body ? [COMMAND] : [];
+  if (method === undefined) return 'result' in message || 'error' in message ? [COMMAND] : [];
   if (typeof method !== 'string' || method.startsWith('notifications/') || NEED_NOTHING.includes(method))
     return [];
   if (ONLY_READ.includes(method)) return [READ];

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Commands, EngineUnreachable } from '../../commands/commands.ts';
 import { openIssuer } from '../../identity/issuer.ts';
-import type { AuthOptions } from '../../mcp-server/authorization.ts';
+import { type AuthOptions, untilTokenExpires } from '../../mcp-server/authorization.ts';
 import { createHttpApp, serveHttp } from '../../mcp-server/http.ts';
 import { DEFAULT_OPTIONS } from '../../mcp-server/options.ts';
 import { listen } from './listening.ts';
@@ -162,6 +162,28 @@ describe('the door of an MCP server', () => {
       }
     const listening = await listen(url, { taskIds: ['x'] }, by(commanding, TASKS));
     assert.equal(listening.status, 403);
+    const inSession = async (method: string, token: string) => {
+      const headers = { accept: 'text/event-stream', 'mcp-session-id': 'x', ...bearer(token) };
+      return (await fetch(`${url}/mcp`, { method, headers })).status;
+    };
+    assert.deepEqual([await inSession('GET', commanding), await inSession('GET', reading)], [403, 404]);
+    assert.equal(await inSession('DELETE', nothing), 404, 'who leaves needs no scope');
+  });
+
+  it('takes the messages of a batch each for what it is, and what is nested deeper for none', async () => {
+    const reading = bearer(await signing.tokenOf('anna', 'devices:read'));
+    const [read, command] = ['tasks/get', 'tasks/cancel'].map((method) => ({
+      ...{ jsonrpc: '2.0', id: 1, method },
+      params: { taskId: 'x' },
+    }));
+    assert.notEqual((await post([read, read], reading)).status, 403);
+    assert.equal((await post([read, command], reading)).status, 403);
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    for (const body of [JSON.stringify([[command]]), deep]) {
+      const headers = { 'content-type': 'application/json', accept: 'application/json', ...reading };
+      const response = await fetch(`${url}/mcp`, { method: 'POST', headers, body });
+      assert.equal(response.status, 400, await response.text());
+    }
   });
 
   it('names the scope that is missing beside those that the token has', async () => {
@@ -212,10 +234,20 @@ describe('the door of an MCP server', () => {
     );
   });
 
+  it('keeps nothing of a stream that its client has left', async (t) => {
+    const cleared = t.mock.method(globalThis, 'clearTimeout').mock;
+    const [left, ended] = [new TransformStream(), new TransformStream()].map(({ readable, writable }) => {
+      const auth = { token: '', clientId: '', scopes: [], expiresAt: Date.now() / 1000 + 3600 };
+      return { response: untilTokenExpires(new Response(readable), auth), writable };
+    });
+    await left?.response.body?.cancel();
+    assert.equal(cleared.callCount(), 1);
+    await Promise.all([ended?.writable.close(), ended?.response.text()]);
+    assert.equal(cleared.callCount(), 2);
+  });
+
   it('slows down whoever asks too often, and nobody else', async () => {
-    const rate = { perSecond: 1, burst: 3 };
-    const rateLimits = { principal: rate, address: rate };
-    const limited = await serve({ ...signing.auth, rateLimits });
+    const limited = await serve({ ...signing.auth, rate: { perSecond: 1, burst: 3 } });
     const statuses = (count: number, headers: Record<string, string>) =>
       Promise.all(
         Array.from({ length: count }, async () => {
@@ -228,7 +260,11 @@ describe('the door of an MCP server', () => {
       );
     const tooMany = (all: readonly number[]) => all.filter((status) => status === 429).length;
     assert.ok(tooMany(await statuses(40, bearer(anna))) >= 30);
-    assert.ok(tooMany(await statuses(40, {})) >= 30);
     assert.equal(tooMany(await statuses(1, bearer(bea))), 0);
+    const strangers = await statuses(200, {});
+    assert.ok(
+      strangers.every((status) => status === 401),
+      'nobody can keep their neighbours from being told where to sign in',
+    );
   });
 });

@@ -1,4 +1,4 @@
-/** How often one principal, or one address that nobody signed in from, may ask. What one uses up touches no other. */
+/** How often one principal may ask. What one uses up touches no other. */
 import { BurstyRateLimiter, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 
 /** Requests a second, for as long as one likes; and so many more within ten seconds. */
@@ -7,17 +7,8 @@ export interface Rate {
   readonly burst: number;
 }
 
-export interface RateLimits {
-  readonly principal: Rate;
-  /** Of requests that are refused for want of a good token. */
-  readonly address: Rate;
-}
-
-/** Fifty tasks polled once a second, and a burst of a whole house. Nobody needs to fail at signing in that often. */
-export const RATE_LIMITS: RateLimits = {
-  principal: { perSecond: 50, burst: 500 },
-  address: { perSecond: 5, burst: 50 },
-};
+/** Fifty tasks polled once a second, and a burst of a whole house. */
+export const PRINCIPALS_RATE: Rate = { perSecond: 50, burst: 500 };
 
 const BURST_WITHIN_SECONDS = 10;
 
