@@ -231,7 +231,7 @@ function waits(budget: Budget, ask: Ask, moment: Moment): Held {
   return { readbacks: wait(budget.held.readbacks, true), others: wait(budget.held.others, false) };
 }
 
-/** When one more request may leave, if the others bring back unused what they were lent, and this worker uses what it was. */
+/** When one more request may leave, if the others bring back unused what they were lent, and this worker uses its own at once. */
 function freeAt(
   { tallies, leases }: Budget,
   { rules, worker }: Ask,
@@ -239,7 +239,7 @@ function freeAt(
 ): number {
   const each = rules.limits.map(({ requests, perMs, keepForReads }) => {
     const lentOut = leases.map((lease) => {
-      const until = lease.worker === worker ? lease.until + perMs : Math.max(lease.until, now + SOON_MS);
+      const until = lease.worker === worker ? now + perMs : Math.max(lease.until, now + SOON_MS);
       return { until, count: lease.count };
     });
     const counting = [...countedIn(tallies, perMs, now), ...lentOut].sort((a, b) => a.until - b.until);

@@ -168,3 +168,53 @@ test('nothing remaining holds everything until the reset, before the API has to 
   pace.learn(reply(200, { 'x-remaining': '0', 'x-reset': reset }), false);
   assert.equal(await pace.take('readback'), 60_000);
 });
+
+test('what looks before a send leaves the readbacks their part as well', async () => {
+  const pace = paced([limit({ requests: 5, keepForReads: 2 })], 0, clock());
+  for (let n = 0; n < 3; n++) assert.equal(await pace.take('look'), 0);
+  assert.equal(await pace.take('look'), 300_000);
+  assert.equal(await pace.take('readback'), 0);
+});
+
+test('a device with many requests gets no second place while another one waits for its first', async () => {
+  const time = clock();
+  const pace = paced([limit({ requests: 2 })], 0, time);
+  for (let n = 0; n < 2; n++) await pace.take('send', 'busy');
+  for (const device of ['busy', 'busy', 'busy', 'quiet'])
+    assert.equal(await pace.take('send', device), 300_000);
+  time.pass(300_000);
+  assert.equal(await pace.take('send', 'busy'), 0);
+  const second = pace.take('send', 'busy');
+  assert.equal(await pace.take('send', 'quiet'), 0);
+  assert.equal(await second, 300_000);
+});
+
+test('a place whose request is still under way counts until that has ended, and then for the time of the limit', async () => {
+  const time = clock();
+  const one = { limits: [limit({ requests: 1, perMs: 60_000 })], spacingMs: 0, timeoutMs: 10_000 };
+  const pace = createPace(one, undefined, time);
+  const slow = await pace.take('send', 'heater');
+  assert.equal(slow.kind, 'place');
+  time.pass(8000);
+  if (slow.kind === 'place') slow.end();
+  const waits = async () => {
+    const next = await pace.take('send', 'heater');
+    return next.kind === 'held' ? next.waitMs : 0;
+  };
+  assert.equal(await waits(), 52_000, 'as it seemed when the place was lent');
+  time.pass(52_000);
+  assert.equal(await waits(), 8000);
+  time.pass(8000);
+  assert.equal(await waits(), 0);
+});
+
+test('where nobody answers for the budget nothing goes, and that is said', async () => {
+  const away = {
+    lend: () => Promise.reject(new Error('unreachable')),
+    tell: () => Promise.resolve(),
+  };
+  const pace = createPace({ limits: [limit()], spacingMs: 0, timeoutMs: 10_000 }, away);
+  const held = await pace.take('send', 'heater');
+  assert.equal(held.kind, 'held');
+  assert.match(held.kind === 'held' ? held.why : '', /^Temporal, .* does not answer$/);
+});
