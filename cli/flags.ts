@@ -52,6 +52,7 @@ export interface AuthFlags {
   readonly authIssuer?: string;
   readonly consoleClientId?: string;
   readonly authAudience?: string;
+  readonly authSubjectClaim?: string;
   readonly anyoneMayCommand?: true;
 }
 
@@ -103,6 +104,12 @@ export const addAuthFlags = (command: Command): Command =>
         '--auth-audience <url>',
         'what access tokens must be for (default: /mcp beside the console URL)',
       ).argParser(webAddress),
+    )
+    .addOption(
+      flag(
+        '--auth-subject-claim <name>',
+        'the claim by which the issuer calls a person in every application the same (default: sub)',
+      ),
     )
     .addOption(
       flag('--console-client-id <id>', 'what the issuer knows the console by: people sign in there with it'),

@@ -95,7 +95,7 @@ async function serve(flags: ServeFlags, log: Logger): Promise<Running> {
   // Known only now, where any free port would do.
   consoleUrl ??= ANY_ADDRESS.includes(flags.host) ? `http://localhost:${server.port}/` : `${server.url}/`;
   const json = { mcp: `${server.url}/mcp`, console: consoleUrl };
-  if (auth !== undefined) void tryIssuer(auth.issuer, (text) => log.warn(text));
+  if (auth !== undefined) void tryIssuer(auth, signIn, (text) => log.warn(text));
   catalogue.follow({
     prepare: (next) => requireApprovers(next, flags, (text) => log.warn(text), 'It was not taken over.'),
     changed: () => http.catalogueChanged(),

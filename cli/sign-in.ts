@@ -1,6 +1,5 @@
 /** Where agents and people sign in, and what it means for a start when that is nowhere. */
 import type { SignInAtIssuer } from '../console/context.ts';
-import type { Issuer } from '../identity/issuer.ts';
 import type { AuthOptions } from '../mcp-server/authorization.ts';
 import { isLoopback } from './approvers-file.ts';
 import { EXIT, Failure } from './failure.ts';
@@ -44,12 +43,13 @@ export function requireSignIn(flags: SignInFlags, warn: (text: string) => void):
 
 /** undefined: nobody signs in. `consoleUrl` is asked for at each request, since a free port is known late. */
 export async function authOf(
-  { authIssuer, authAudience }: AuthFlags,
+  { authIssuer, authAudience, authSubjectClaim: subjectClaim }: AuthFlags,
   consoleUrl: () => string | null,
 ): Promise<AuthOptions | undefined> {
   if (authIssuer === undefined) return undefined;
   const { openIssuer } = await import('../identity/issuer.ts');
-  return { issuer: openIssuer(authIssuer), audience: () => authAudience ?? mcpBeside(consoleUrl()) };
+  const issuer = openIssuer(authIssuer, subjectClaim === undefined ? {} : { subjectClaim });
+  return { issuer, audience: () => authAudience ?? mcpBeside(consoleUrl()) };
 }
 
 /** Where people sign in to the console; null: nowhere, an approver's secret is the only way in. */
@@ -73,10 +73,18 @@ function mcpBeside(consoleUrl: string | null): string {
   return new URL('mcp', consoleUrl.endsWith('/') ? consoleUrl : `${consoleUrl}/`).href;
 }
 
-/** Tells early what would be told to every agent. The issuer may start after this server, so it is no reason not to. */
-export async function tryIssuer(issuer: Issuer, warn: (text: string) => void): Promise<void> {
+/**
+ * Tells early what would be told to everybody who signs in. The issuer may start after this server, so it is no reason
+ * not to.
+ */
+export async function tryIssuer(
+  { issuer }: AuthOptions,
+  signIn: SignInAtIssuer | null,
+  warn: (text: string) => void,
+): Promise<void> {
   try {
     await issuer.metadata();
+    await signIn?.openId.check();
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     warn(`Nobody can sign in for now: ${why}`);

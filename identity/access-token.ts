@@ -1,7 +1,7 @@
 /** Access tokens: JWTs that the issuer signed for this very server (RFC 9068, RFC 8725). */
 import { errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose';
-import { subjectAt } from '../domain/approval/person.ts';
 import type { Issuer } from './issuer.ts';
+import { subjectIn } from './subject.ts';
 
 /** Who signed in, and what for. */
 export interface SignedIn {
@@ -28,9 +28,7 @@ const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'EdDSA', 'PS256', 'PS384', 'PS512
 /** Issuers that predate RFC 9068 say JWT or nothing; anything else is another kind of token. */
 const TYPES = [undefined, 'at+jwt', 'application/at+jwt', 'jwt'];
 /** Clocks differ by so much. */
-const CLOCK_SKEW_SECONDS = 30;
-/** What Temporal's search attributes hold, on every store that it runs on. */
-const LONGEST_PRINCIPAL = 255;
+export const CLOCK_SKEW_SECONDS = 30;
 
 /** Throws `InvalidToken`, or `IssuerUnreachable` where the issuer is needed and doesn't answer. */
 export async function verifyAccessToken(
@@ -47,10 +45,11 @@ export async function verifyAccessToken(
     throw new InvalidToken(
       'The token is bound to a key of the client (DPoP or mTLS), which is not supported here.',
     );
-  const subject = firstText(payload, ['sub']);
-  const principal = subjectAt(issuer.url, subject ?? '');
-  if (subject === null || principal.length > LONGEST_PRINCIPAL)
-    throw new InvalidToken("The token's subject is no text, or longer than this server can keep.");
+  const principal = subjectIn(payload, issuer);
+  if (principal === null)
+    throw new InvalidToken(
+      `The token's subject (${issuer.subjectClaim}) is no text, or longer than this server can keep.`,
+    );
   return {
     principal,
     clientId: firstText(payload, ['client_id', 'azp', 'cid']),
@@ -66,7 +65,7 @@ async function verified(token: string, issuer: Issuer, audience: string): Promis
       audience,
       algorithms: ALGORITHMS,
       clockTolerance: CLOCK_SKEW_SECONDS,
-      requiredClaims: ['exp', 'sub'],
+      requiredClaims: ['exp', issuer.subjectClaim],
     });
   } catch (error) {
     // Neither the error nor its cause goes further: jose's carry the claims.

@@ -16,6 +16,7 @@ export function checkedIssuerUrl(text: string): string {
 
 /** Over TLS, or without leaving this machine. */
 export function isSafelyReached(url: string): boolean {
+  if (!URL.canParse(url)) return false;
   const { protocol, hostname } = new URL(url);
   const isThisMachine = ['localhost', '[::1]'].includes(hostname) || /^127(\.\d{1,3}){3}$/.test(hostname);
   return protocol === 'https:' || (protocol === 'http:' && isThisMachine);

@@ -5,10 +5,13 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, type RemoteJWKSet } from 'jose';
 import { z } from 'zod';
 import { isSafelyReached } from './issuer-url.ts';
+import { SUB } from './subject.ts';
 
 export interface Issuer {
   /** Exactly as it calls itself, which is what `iss` of its tokens says. */
   readonly url: string;
+  /** The claim of its tokens by which it calls a person, or an agent, always and everywhere the same. */
+  readonly subjectClaim: string;
   /** What it publishes about itself (OpenID Connect Discovery 1.0, RFC 8414). Throws `IssuerUnreachable`. */
   metadata(): Promise<IssuerMetadata>;
   /**
@@ -24,23 +27,26 @@ export type IssuerMetadata = z.infer<typeof METADATA>;
 /** The issuer doesn't answer, or not with what an issuer publishes: whether a token is good can't be known now. */
 export class IssuerUnreachable extends Error {}
 
-export interface IssuerTiming {
+export interface IssuerOptions {
+  readonly subjectClaim?: string;
   /** A flood of tokens with invented keys costs the issuer no more than one request in this time; a new key is known after it. */
-  readonly refetchEveryMs: number;
+  readonly refetchEveryMs?: number;
   /** After a failure the issuer is left alone for so long. */
-  readonly pauseAfterFailureMs: number;
+  readonly pauseAfterFailureMs?: number;
 }
-const TIMING: IssuerTiming = { refetchEveryMs: 10_000, pauseAfterFailureMs: 2_000 };
 const ANSWERS_WITHIN_MS = 5_000;
 
-export function openIssuer(url: string, timing: IssuerTiming = TIMING): Issuer {
-  const ask = pausing(timing.pauseAfterFailureMs);
+export function openIssuer(
+  url: string,
+  { subjectClaim = SUB, refetchEveryMs = 10_000, pauseAfterFailureMs = 2_000 }: IssuerOptions = {},
+): Issuer {
+  const ask = pausing(pauseAfterFailureMs);
   let found: Promise<{ metadata: IssuerMetadata; keys: RemoteJWKSet }> | null = null;
 
   async function discover() {
     const metadata = await ask(() => metadataOf(url));
     const keys = createRemoteJWKSet(new URL(metadata.jwks_uri), {
-      cooldownDuration: timing.refetchEveryMs,
+      cooldownDuration: refetchEveryMs,
       timeoutDuration: ANSWERS_WITHIN_MS,
       [customFetch]: (at, options) => ask(() => answerAt(at, options)),
     });
@@ -58,6 +64,7 @@ export function openIssuer(url: string, timing: IssuerTiming = TIMING): Issuer {
 
   return {
     url,
+    subjectClaim,
     metadata: async () => (await discovered()).metadata,
     async key(header, token) {
       const { keys } = await discovered();
@@ -123,7 +130,7 @@ async function metadataOf(issuer: string): Promise<IssuerMetadata> {
     }),
   );
   const { data } = METADATA.safeParse(await response.json().catch(() => null));
-  if (data === undefined || !URL.canParse(data.jwks_uri) || !isSafelyReached(data.jwks_uri))
+  if (data === undefined || !isSafelyReached(data.jwks_uri))
     throw new IssuerUnreachable(
       `${response.url} is no description of an issuer with keys that are safely reached.`,
     );

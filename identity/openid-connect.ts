@@ -6,10 +6,11 @@
 import { jwtVerify } from 'jose';
 import * as openid from 'openid-client';
 import { z } from 'zod';
-import { subjectAt } from '../domain/approval/person.ts';
 import { plain } from '../domain/text.ts';
-import { type Issuer, IssuerUnreachable } from './issuer.ts';
+import { CLOCK_SKEW_SECONDS } from './access-token.ts';
+import { type Issuer, type IssuerMetadata, IssuerUnreachable } from './issuer.ts';
 import { isSafelyReached } from './issuer-url.ts';
+import { hidesWhoIsWho, subjectIn } from './subject.ts';
 
 /** Scope of those who may decide approvals; asked for where the issuer says that it has it. */
 const APPROVER_SCOPE = 'approvals:decide';
@@ -40,7 +41,9 @@ export interface KnownPerson {
 
 export interface OpenIdConnect {
   readonly issuer: string;
-  /** Where to send the browser, and what to remember of it. Throws `IssuerUnreachable`. */
+  /** Throws `SignInRefused` or `IssuerUnreachable` where nobody can sign in there. */
+  check(): Promise<void>;
+  /** Where to send the browser, and what to remember of it. Throws as `check` does. */
   begin(redirectUri: string): Promise<{ readonly url: URL; readonly begun: BegunSignIn }>;
   /** `answer`: the redirect URI as the browser came back to it. Throws `SignInRefused` or `IssuerUnreachable`. */
   finish(answer: URL, begun: BegunSignIn): Promise<KnownPerson>;
@@ -52,16 +55,13 @@ export interface OpenIdConnect {
 export class SignInRefused extends Error {}
 
 const ANSWERS_WITHIN_SECONDS = 5;
-/** Clocks differ by so much. */
-const CLOCK_SKEW_SECONDS = 30;
 const LONGEST_NAME = 64;
-/** What Temporal's search attributes hold: a longer subject can own no command. */
-const LONGEST_SUBJECT = 255;
 
 export function openIdConnect(client: OpenIdClient): OpenIdConnect {
   const { issuer } = client;
   return {
     issuer: issuer.url,
+    check: async () => void (await configured(client)),
     async begin(redirectUri) {
       const configuration = await configured(client);
       const begun = {
@@ -105,9 +105,13 @@ export function openIdConnect(client: OpenIdClient): OpenIdConnect {
 
 async function configured({ issuer, clientId, clientSecret }: OpenIdClient): Promise<openid.Configuration> {
   const metadata = await issuer.metadata();
-  const endpoint = metadata['token_endpoint'];
-  if (typeof endpoint !== 'string' || !isSafelyReached(endpoint))
-    throw new IssuerUnreachable(`${issuer.url} has no token endpoint that is safely reached.`);
+  const endpoint = endpointIn(metadata, 'token_endpoint');
+  endpointIn(metadata, 'authorization_endpoint');
+  if (hidesWhoIsWho(issuer, metadata))
+    throw new SignInRefused(
+      `${issuer.url} calls everybody by another word in each application (pairwise), so that nobody could tell that who decides is not who asked. ` +
+        'Whoever runs this server has to say with --auth-subject-claim which claim names people everywhere alike.',
+    );
   const configuration = new openid.Configuration(
     metadata as openid.ServerMetadata & typeof metadata,
     clientId,
@@ -119,6 +123,12 @@ async function configured({ issuer, clientId, clientSecret }: OpenIdClient): Pro
   // oxlint-disable-next-line typescript/no-deprecated
   if (new URL(endpoint).protocol === 'http:') openid.allowInsecureRequests(configuration);
   return configuration;
+}
+
+function endpointIn(metadata: IssuerMetadata, name: string): string {
+  const { [name]: endpoint } = metadata;
+  if (typeof endpoint === 'string' && isSafelyReached(endpoint)) return endpoint;
+  throw new IssuerUnreachable(`${metadata.issuer} publishes no ${name} that is safely reached.`);
 }
 
 /** `client_secret_basic` is what every issuer has, where it doesn't say otherwise. */
@@ -138,10 +148,13 @@ async function personIn(tokens: Tokens, { issuer, clientId }: OpenIdClient): Pro
     audience: clientId,
     clockTolerance: CLOCK_SKEW_SECONDS,
   });
-  const subject = subjectAt(issuer.url, payload.sub ?? '');
-  if (payload.sub === undefined || subject.length > LONGEST_SUBJECT)
-    throw new SignInRefused("The issuer's word for you is longer than this server can keep.");
-  const names = [payload['name'], payload['preferred_username'], payload['email'], payload.sub];
+  const subject = subjectIn(payload, issuer);
+  if (subject === null)
+    throw new SignInRefused(
+      `The issuer's word for you (${issuer.subjectClaim}) is missing, or longer than this server can keep.`,
+    );
+  const { name: fullName, preferred_username: userName, email, sub } = payload;
+  const names = [fullName, userName, email, sub];
   const name = names.find((one) => typeof one === 'string' && plain(one, LONGEST_NAME) !== '');
   return {
     subject,

@@ -122,6 +122,7 @@ export function servingArguments(flags: UpFlags, mcpPort: number, temporalUi: st
     ...(flags.consoleUrl === undefined ? [] : ['--console-url', flags.consoleUrl]),
     ...(flags.authIssuer === undefined ? [] : ['--auth-issuer', flags.authIssuer]),
     ...(flags.authAudience === undefined ? [] : ['--auth-audience', flags.authAudience]),
+    ...(flags.authSubjectClaim === undefined ? [] : ['--auth-subject-claim', flags.authSubjectClaim]),
     ...(flags.consoleClientId === undefined ? [] : ['--console-client-id', flags.consoleClientId]),
     ...(flags.anyoneMayCommand ? ['--anyone-may-command'] : []),
     ...(temporalUi === null ? [] : ['--temporal-ui', temporalUi]),

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { HOST } from '../oauth/authorization-server.ts';
+import { openIssuer } from '../../identity/issuer.ts';
+import { openIdConnect } from '../../identity/openid-connect.ts';
+import { APPLICATION, HOST } from '../oauth/authorization-server.ts';
 import { type CookieBrowser, cookieBrowser } from '../oauth/browser.ts';
 import { type AtIssuer, CALLBACK, csrfIn, operateAtIssuer } from './at-issuer.ts';
 
@@ -168,6 +170,16 @@ describe('signing in to the console at an issuer', () => {
     assert.equal(page.status, 403);
     assert.match(page.text, /--console-client-id/);
     assert.doesNotMatch(page.text, /wrong/);
+  });
+
+  it('knows people by the claim that names them in every application, and nobody who has none', async () => {
+    const issuer = openIssuer(console.server.issuer, { subjectClaim: 'name' });
+    const at = await console.serving(openIdConnect({ issuer, ...APPLICATION }));
+    const { page } = await console.signedIn('word-for-this-application', { claims: { name: '0b6c' }, at });
+    assert.ok(page.text.includes(console.idOf('0b6c')));
+    const { page: unnamed } = await console.signedIn('word-for-this-application', { at });
+    assert.equal(unnamed.status, 403);
+    assert.match(unnamed.text, /word for you \(name\) is missing/);
   });
 
   it('says so while the issuer is away, goes on when it is back, and knows its new keys', async () => {

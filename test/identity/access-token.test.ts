@@ -64,6 +64,16 @@ describe('an access token', () => {
     assert.deepEqual([scopes, clientId], [['devices:read'], 'desk']);
   });
 
+  it('says who it is by the claim that does so in every application', async () => {
+    const byObject = openIssuer(server.issuer, { ...EAGER, subjectClaim: 'oid' });
+    const { principal } = await verify(await server.sign({ ...good(), oid: '0b6c' }), byObject);
+    assert.equal(principal, `${server.issuer}#0b6c`);
+    await assert.rejects(
+      server.sign(good()).then((token) => verify(token, byObject)),
+      InvalidToken,
+    );
+  });
+
   it('is good for as long as clocks differ, and no longer', async () => {
     await verify(
       await server.sign({
