@@ -60,11 +60,13 @@ export function authorizationOf(
         connection: connection.name,
         store,
         from: auth,
+        descendsFrom: auth.refreshToken,
         cure:
           auth.refreshToken === null
             ? 'mend its clientId and clientSecret'
             : 'sign in at the vendor again, and put the new refresh token where the catalogue takes it from',
-        obtain: (refreshToken) => requestAccessToken(auth, tokens, refreshToken, hiding),
+        hide: hiding.add,
+        obtain: (refreshToken) => requestAccessToken(auth, tokens, refreshToken),
       });
       return { ...bySession(sessions, (token) => ({ authorization: `Bearer ${token}` })), hiding };
     }
@@ -74,7 +76,8 @@ export function authorizationOf(
         store,
         from: auth,
         cure: 'mend its username and password',
-        obtain: () => requestToken(endpoint, loginRequest(connection, auth), auth, hiding),
+        hide: hiding.add,
+        obtain: () => requestToken(endpoint, loginRequest(connection, auth), auth),
       });
       return { ...bySession(sessions, (token) => filledHeaders(auth.headers, token)), hiding };
     }
@@ -142,12 +145,12 @@ function signing(
     store,
     from: scheme,
     cure: 'mend its clientId and secret',
+    hide: hiding.add,
     obtain: () =>
       requestToken(
         endpoint,
         { ...bare, headers: { accept: 'application/json', ...headersFor('', bare) } },
         login,
-        hiding,
       ),
   });
   return bySession(sessions, headersFor);

@@ -5,6 +5,7 @@ import type { DeviceReply, DeviceRequest } from '../domain/exchange.ts';
 import { classifyReply } from '../domain/interpretation.ts';
 import { authorizationOf } from './authorization.ts';
 import type { Lender } from './borrowing.ts';
+import { baseOf, isRedirect, locate, redirectFlaw, sameOriginRedirect } from './http-origin.ts';
 import { decodeReply } from './http-reply.ts';
 import type { HttpAnswer, HttpRequest } from './http-request.ts';
 import { createPace, type NoPlace } from './pacing.ts';
@@ -108,7 +109,8 @@ export function openHttpConnection(
     for (let hops = 0; ; hops++) {
       const sign = () => credentials.apply({ ...request, path: at, headers });
       const answer = await once(sign, options);
-      const next = mayFollow && hops < MOST_REDIRECTS ? sameOriginRedirect(answer, base.origin, at) : null;
+      const isOver = !mayFollow || hops >= MOST_REDIRECTS || answer.kind !== 'reply';
+      const next = isOver ? null : sameOriginRedirect(answer, base.origin, at);
       if (next === null) return answer;
       at = next;
     }
@@ -172,53 +174,33 @@ async function signedIn(
   if (!isSignedOut(first.exchanged)) return first.exchanged;
   const renewed = await credentials.renew(first.headers);
   if (renewed === null) return first.exchanged;
-  const { status } = first.exchanged.reply;
-  if (isSend(options) && options.repeatable !== true && !provesNothingDone(status))
-    return { ...first.exchanged, class: 'maybe', flaw: NOT_REPEATED };
-  if (renewed.kind !== 'credentials') return { ...renewed, why: `HTTP ${status}; ${renewed.why}` };
+  if (mayHaveActed(first.exchanged, options)) return notRepeated(first.exchanged);
+  if (renewed.kind !== 'credentials') return turnedAway(first.exchanged, renewed);
   const second = await attempt(renewed);
   if (!isSignedOut(second.exchanged)) return second.exchanged;
   const refused = renewed.refused(second.headers);
-  return refused === null
-    ? second.exchanged
-    : { ...refused, why: `HTTP ${second.exchanged.reply.status}; ${refused.why}` };
+  if (refused === null) return second.exchanged;
+  return mayHaveActed(second.exchanged, options)
+    ? notRepeated(second.exchanged)
+    : turnedAway(second.exchanged, refused);
 }
 
 const isSignedOut = (exchanged: Exchanged): exchanged is Reply =>
   exchanged.kind === 'reply' && exchanged.class === 'signedOut';
 
-/** A refusal by its status. What only a text of a 200 says may come after the fact. */
-const provesNothingDone = (status: number): boolean => status >= 400 && status < 500;
+const turnedAway = ({ reply }: Reply, why: NotSignedIn): NotSignedIn => ({
+  ...why,
+  why: `HTTP ${reply.status}; ${why.why}`,
+});
+
+/** A 4xx is a refusal by its status. What only a text of a 200 says may come after the fact. */
+const mayHaveActed = ({ reply: { status } }: Reply, options: ExchangeOptions): boolean =>
+  isSend(options) && options.repeatable !== true && !(status >= 400 && status < 500);
+
+const notRepeated = (exchanged: Reply): Reply => ({ ...exchanged, class: 'maybe', flaw: NOT_REPEATED });
 
 const NOT_REPEATED =
   'it says that we were signed out; it was not sent again, since that proves not that nothing was done, and the catalogue does not call it repeatable';
-
-function baseOf(connection: Connection): URL {
-  const url = URL.canParse(connection.baseUrl) ? new URL(connection.baseUrl) : null;
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    throw new Error(`connection "${connection.name}": its baseUrl must start with http:// or https://`);
-  }
-  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    throw new Error(
-      `connection "${connection.name}": its baseUrl is an origin and a path only; secrets belong under auth`,
-    );
-  }
-  return url;
-}
-
-/** Puts a rendered path after the base URL's. Whatever was rendered into it, it stays on the origin and below the base path. */
-function locate(base: URL, path: string): { value: string; objection: null } | { objection: string } {
-  const [pathname = ''] = path.split('?', 1);
-  const climbs = pathname.split('/').some((segment) => /^(\.|%2e){1,2}$/i.test(segment));
-  // A URL parser would silently drop control characters and a fragment, and turn a backslash into a slash.
-  if (!path.startsWith('/') || climbs || /[\p{Cc}\\#]/u.test(path)) {
-    return {
-      objection: `the path "${pathname.slice(0, 100)}" leaves the connection's base URL; nothing was sent`,
-    };
-  }
-  const url = new URL(`${base.origin}${base.pathname.replace(/\/$/, '')}${path}`);
-  return { value: `${url.pathname}${url.search}`, objection: null };
-}
 
 function own(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
@@ -226,26 +208,4 @@ function own(headers: Readonly<Record<string, string>>): Record<string, string> 
       .map(([name, value]) => [name.toLowerCase(), value] as const)
       .filter(([name]) => !RESERVED_HEADERS.has(name)),
   );
-}
-
-const isRedirect = (status: number): boolean => [301, 302, 303, 307, 308].includes(status);
-
-function sameOriginRedirect(answer: HttpAnswer | NoPlace, origin: string, from: string): string | null {
-  if (answer.kind !== 'reply' || !isRedirect(answer.status)) return null;
-  const target = redirectTarget(answer.headers, `${origin}${from}`);
-  return target?.origin === origin ? `${target.pathname}${target.search}` : null;
-}
-
-function redirectTarget(headers: DeviceReply['headers'], from: string): URL | null {
-  const location = headers['location'];
-  return location !== undefined && URL.canParse(location, from) ? new URL(location, from) : null;
-}
-
-/** Names the origin alone: a redirect's path and query may carry a session. */
-function redirectFlaw(reply: DeviceReply, origin: string): string {
-  const target = redirectTarget(reply.headers, origin);
-  if (target === null) return 'it redirects to nowhere';
-  return target.origin === origin
-    ? 'it redirects to another path, which is not followed'
-    : `it redirects to another origin, ${target.origin}, which is never followed`;
 }

@@ -8,8 +8,8 @@ const SHORTEST_FOUND_ANYWHERE = 6;
 const MOST_TOKENS = 50;
 
 export interface Hiding {
-  /** What was got by signing in. The oldest of many is forgotten. */
-  add(...tokens: readonly string[]): void;
+  /** What was got by signing in, by whomever: a token, or a row of cookies. The oldest of many is forgotten. */
+  add(token: string): void;
   /** A text that is shown. */
   text(text: string): string;
   /** A text that is yet to be parsed: nothing is hidden in it that may be a part of something else. */
@@ -27,11 +27,10 @@ export function createHiding(signIn: readonly string[], ofBodies: readonly strin
   const anywhere = (text: string): string =>
     forms.anywhere.reduce((shown, secret) => shown.replaceAll(secret, HIDDEN), text);
   const hiding: Hiding = {
-    add(...added) {
-      const fresh = added.filter((token) => token !== '' && !tokens.includes(token));
-      if (fresh.length === 0) return;
-      tokens = [...tokens, ...fresh].slice(-MOST_TOKENS);
-      forms = both(given, formsOf(tokens, SHORTEST_FOUND_ANYWHERE));
+    add(token) {
+      if (tokens.includes(token)) return;
+      tokens = [...tokens, token].slice(-MOST_TOKENS);
+      forms = both(given, formsOf(tokens.flatMap(withCookies), SHORTEST_FOUND_ANYWHERE));
     },
     text: (text) =>
       forms.alone.reduce((shown, secret) => shown.replace(standingAlone(secret), HIDDEN), anywhere(text)),
@@ -48,6 +47,11 @@ export function createHiding(signIn: readonly string[], ofBodies: readonly strin
   };
   return hiding;
 }
+
+const withCookies = (token: string): readonly string[] => [
+  token,
+  ...token.split('; ').map((pair) => pair.slice(pair.indexOf('=') + 1)),
+];
 
 interface Forms {
   readonly anywhere: readonly string[];

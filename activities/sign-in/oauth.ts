@@ -18,7 +18,6 @@ import {
 import type { OAuthClient } from '../../domain/catalogue/definition.ts';
 import { retryAfterMs } from '../asked-pauses.ts';
 import { type Endpoint, requestOnce } from '../http-request.ts';
-import type { Hiding } from './hiding.ts';
 import type { Obtained } from './session.ts';
 
 /** RFC 6749 knows a handful of short words; anything else is a stranger's text. */
@@ -31,7 +30,6 @@ export async function requestAccessToken(
   oauth: OAuthClient,
   endpoint: Endpoint,
   latestRefreshToken: string | null,
-  hiding: Hiding,
 ): Promise<Obtained> {
   const { clientId, clientSecret, clientAuth, scope, parameters } = oauth;
   const { host } = new URL(endpoint.origin);
@@ -71,7 +69,6 @@ export async function requestAccessToken(
             client,
             await refreshTokenGrantRequest(server, client, authentication, refreshToken, options),
           );
-    hiding.add(given.access_token, given.refresh_token ?? '');
     return {
       kind: 'session',
       token: given.access_token,

@@ -41,10 +41,14 @@ export interface SessionOptions {
   readonly store: SignInStore;
   /** What the catalogue says of the sign-in, secrets included. */
   readonly from: unknown;
+  /** The catalogue's refresh token, if there is one: the latest of its descendants goes on, whatever else of `from` changes. */
+  readonly descendsFrom?: string | null;
   /** What a person has to do when it is refused. */
   readonly cure: string;
   /** Signs in, once. `refreshToken`: the latest one that the API has given; null: none. */
   readonly obtain: (refreshToken: string | null) => Promise<Obtained>;
+  /** Keeps a token out of what is shown: also one that another worker has got, or this one before it was started anew. */
+  readonly hide: (token: string) => void;
   readonly now?: () => number;
 }
 
@@ -69,12 +73,17 @@ export function keepSession({
   connection,
   store,
   from,
+  descendsFrom = null,
   cure,
   obtain,
+  hide,
   now = Date.now,
 }: SessionOptions): Sessions {
   store.check(connection);
-  const fingerprint = fingerprintOf(from);
+  const account = {
+    fingerprint: fingerprintOf(from),
+    lineage: descendsFrom === null ? null : fingerprintOf(descendsFrom),
+  };
   /** As last seen in the store. */
   let known: SignIn | null = null;
   let provenToken: string | null = null;
@@ -84,11 +93,12 @@ export function keepSession({
 
   async function signedIn(turnedAway: Session | null): Promise<Session | NotSignedIn> {
     known = await store.change(connection, async (kept) => {
-      const before = without(turnedAway, own(kept, fingerprint));
+      const before = without(turnedAway, own(kept, account));
       return isUsable(before, now()) || isPausing(before.failure, now())
         ? before
         : after(before, withCure(await obtain(before.refreshToken), cure), unhelpfulAfter(turnedAway), now());
     });
+    if (known.session !== null) hide(known.session.token);
     if (known.session !== null && isUsable(known, now())) return known.session;
     return failed(connection, known.failure);
   }
@@ -167,11 +177,15 @@ function failed(connection: string, failure: Failure | null): NotSignedIn {
   };
 }
 
-/** What is kept for other secrets than the catalogue's present ones is void. */
-const own = (kept: SignIn | null, fingerprint: string): SignIn =>
-  kept?.fingerprint === fingerprint
-    ? kept
-    : { fingerprint, session: null, refreshToken: null, failure: null };
+/**
+ * What is kept for other secrets than the catalogue's present ones is void. Not so the latest refresh token of the same
+ * line: the API may have voided the catalogue's own by giving it, so that a new client secret would lock us out.
+ */
+function own(kept: SignIn | null, account: Pick<SignIn, 'fingerprint' | 'lineage'>): SignIn {
+  if (kept?.fingerprint === account.fingerprint) return kept;
+  const goesOn = account.lineage !== null && kept?.lineage === account.lineage;
+  return { ...account, session: null, refreshToken: goesOn ? kept.refreshToken : null, failure: null };
+}
 
 const without = (turnedAway: Session | null, signIn: SignIn): SignIn =>
   turnedAway !== null && signIn.session?.token === turnedAway.token ? { ...signIn, session: null } : signIn;

@@ -32,8 +32,10 @@ export interface Failure {
 }
 
 export interface SignIn {
-  /** Of the secrets in the catalogue: with others, all of this is void. */
+  /** Of the secrets in the catalogue: with others, the session and the failure are void. */
   readonly fingerprint: string;
+  /** Of the catalogue's refresh token, which `refreshToken` descends from. null: there is none. */
+  readonly lineage: string | null;
   readonly session: Session | null;
   /** The one that the next refresh needs, where the API changes it with each. */
   readonly refreshToken: string | null;

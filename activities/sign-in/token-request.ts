@@ -5,7 +5,6 @@ import type { Json } from '../../domain/values.ts';
 import { retryAfterMs } from '../asked-pauses.ts';
 import { decodeReply } from '../http-reply.ts';
 import { type Endpoint, type HttpRequest, requestOnce } from '../http-request.ts';
-import type { Hiding } from './hiding.ts';
 import type { Obtained } from './session.ts';
 
 /** Whatever is longer is no token, but a page. */
@@ -16,7 +15,6 @@ export async function requestToken(
   endpoint: Endpoint,
   request: HttpRequest,
   { pick, expires, expiresAfterMs }: TokenRequest,
-  hiding: Hiding,
 ): Promise<Obtained> {
   const answer = await requestOnce(endpoint, request);
   const host = new URL(endpoint.origin).host;
@@ -40,10 +38,6 @@ export async function requestToken(
       pick === null ? 'sets no cookie' : `has no token where the catalogue looks for it (${pick})`;
     return { kind: 'refused', why: `the reply of ${host} to its sign-in (HTTP ${status}) ${where}` };
   }
-  hiding.add(
-    token,
-    ...(pick === null ? token.split('; ').map((pair) => pair.slice(pair.indexOf('=') + 1)) : []),
-  );
   const told = expires === null ? undefined : await valueOf(expires, input);
   const at = Date.now();
   const expiresAt = expiresAfterMs === null ? timeIn(told, at) : at + expiresAfterMs;

@@ -1,7 +1,7 @@
 /** A catalogue's device with the adapter of its connection, for tests that talk to real servers. */
 import assert from 'node:assert/strict';
 import type { DeviceAdapter, ReadResult } from '../../activities/adapter.ts';
-import { createAdapters } from '../../activities/adapters.ts';
+import { createAdapters, openAdapter, type Shared } from '../../activities/adapters.ts';
 import type { DeviceDefinition } from '../../domain/catalogue/definition.ts';
 import { loadCatalogue } from '../../domain/catalogue/load.ts';
 import type { SendResult } from '../../domain/exchange.ts';
@@ -23,10 +23,11 @@ export interface Opened {
 export async function openAll(
   yaml: string,
   environment: Readonly<Record<string, string>> = {},
+  shared: Shared = {},
 ): Promise<(id: string) => Opened> {
   const loaded = await loadCatalogue({ file: 'test.yaml', readFile: () => yaml, environment });
   assert.ok(loaded.ok, loaded.ok ? '' : JSON.stringify(loaded.problems, null, 2));
-  const adapters = createAdapters(loaded.catalogue);
+  const adapters = createAdapters(loaded.catalogue, (connection) => openAdapter(connection, shared));
   return (id) => {
     const device = loaded.catalogue.devices[id];
     assert.ok(device, `no device ${id} in the test's catalogue`);

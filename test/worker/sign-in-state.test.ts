@@ -31,6 +31,7 @@ test('how a connection stands is told from what workers keep, without a secret o
   const keep = (signIn: Partial<SignIn>) =>
     store.change('cloud', async () => ({
       fingerprint: fingerprintOf(OAUTH),
+      lineage: null,
       session: null,
       refreshToken: null,
       failure: null,

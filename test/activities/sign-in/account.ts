@@ -14,6 +14,8 @@ export interface Gate {
   worker(options?: {
     readonly store?: SignInStore;
     readonly environment?: Record<string, string>;
+    /** Of an `oauth` that says none yet. */
+    readonly scope?: string;
   }): Promise<Worker>;
   /** Sends that got as far as the device, and sign-ins. */
   counts(): Promise<{
@@ -57,19 +59,19 @@ export async function startGate(
     return (await response.json()) as never;
   };
   const path = `${basePath === '' ? '/devices' : ''}/gate`;
-  const yaml = `
+  const yaml = (scope: string) => `
 version: 1
-connections: { cloud: { kind: http, baseUrl: "simulator:${basePath}", timeout: 2s, auth: { ${auth} }${reply} } }
+connections: { cloud: { kind: http, baseUrl: "simulator:${basePath}", timeout: 2s, auth: { ${scope === '' ? auth : auth.replace(/ }$/, `, scope: ${scope} }`)} }${reply} } }
 devices:
   gate: { connection: cloud, send: PUT ${path}, read: "GET ${path}?b=2&a=1", fields: { power: onoff } }
 `;
   return {
     simulator,
     admin,
-    async worker({ store = memorySignIns(), environment: own = environment } = {}) {
+    async worker({ store = memorySignIns(), environment: own = environment, scope = '' } = {}) {
       const loaded = await loadCatalogue({
         file: 'test.yaml',
-        readFile: () => yaml,
+        readFile: () => yaml(scope),
         environment: own,
         simulatorUrl: simulator.url,
       });

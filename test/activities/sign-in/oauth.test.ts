@@ -70,6 +70,31 @@ test('a refused refresh ends clearly, says what to do, and is not tried again', 
   assert.deepEqual(await gate.counts(), { sends: 1, turnedAway: 1, granted: 1, refused: 1 });
 });
 
+test('a new client secret goes on with the latest refresh token: the first one is long void', async (t) => {
+  const gate = await startGate(t, REFRESHED);
+  const store = memorySignIns();
+  await (await gate.worker({ store })).send('on');
+  const changed = await gate.worker({ store, scope: 'devices' });
+  assert.equal((await changed.send('off')).class, 'accepted');
+  assert.deepEqual(await gate.counts(), { sends: 2, turnedAway: 0, granted: 2, refused: 0 });
+});
+
+test('a token that another worker got, or this one before a restart, is hidden as well', async (t) => {
+  const server = await serveHttp(t, ({ path, headers }, response) =>
+    path === '/token'
+      ? json(response, 200, { access_token: 'opaque-access-token', token_type: 'bearer' })
+      : json(response, 400, { error: `bad request with ${headers.authorization}` }),
+  );
+  const yaml = oauthDevice(server.baseUrl);
+  const signIns = memorySignIns();
+  for (const worker of ['one that signs in', 'one that finds it kept']) {
+    const lamp = (await openAll(yaml, { SECRET: 'client-secret-1' }, { signIns }))('lamp');
+    const { reply } = await lamp.send({ power: 'on' });
+    assert.match(reply?.body ?? '', /bad request with Bearer •••/, worker);
+  }
+  assert.equal(server.received.filter(({ path }) => path === '/token').length, 1);
+});
+
 test('another secret is tried at once', async (t) => {
   const gate = await startGate(t, REFRESHED);
   const store = memorySignIns();
@@ -231,6 +256,26 @@ test('what only the text of a reply calls signed out is sent again where that do
   assert.deepEqual([sent.class, sent.acknowledged], ['maybe', false]);
   assert.match(sent.detail, /HTTP 200, but it says that we were signed out; it was not sent again/);
   assert.equal(server.received.filter(({ method }) => method === 'PUT').length, 1);
+});
+
+test('a send that is turned away once and may have acted at its second attempt ends as maybe, not as unsent', async (t) => {
+  let tokens = 0;
+  let sends = 0;
+  const server = await serveHttp(t, ({ path, method }, response) => {
+    if (path === '/token')
+      json(response, 200, { access_token: `token-number-${++tokens}`, token_type: 'bearer' });
+    else if (method === 'GET') json(response, 200, { power: 'off' });
+    else json(response, ++sends === 1 ? 401 : 200, { code: 1010 });
+  });
+  const reply = ', reply: { signedOut: "status = 401 or body.code = 1010" }';
+  const yaml = oauthDevice(server.baseUrl, reply, 'kind: pulse');
+  const lamp = (await openAll(yaml, { SECRET: 'client-secret-1' }))('lamp');
+  // So that the token is one that has worked.
+  await lamp.read();
+  const sent = await lamp.send({ power: 'on' });
+  assert.deepEqual([sends, tokens], [2, 2]);
+  assert.equal(sent.class, 'maybe');
+  assert.match(sent.detail, /HTTP 200, but it says that we were signed out; it was not sent again/);
 });
 
 function oauthDevice(baseUrl: string, connection = '', step = 'repeatable: true'): string {

@@ -21,6 +21,7 @@ function clockwork(store: SignInStore = memorySignIns()) {
     store,
     from: { secret: 'x' },
     cure: 'mend the secret',
+    hide: () => undefined,
     obtain: async (refreshToken) => {
       asked.push(refreshToken);
       return answer(asked.length);
