@@ -70,7 +70,7 @@ async function serve(flags: ServeFlags, log: Logger): Promise<Running> {
   let consoleUrl = flags.consoleUrl ?? null;
   const options = mcpOptions(flags, open, () => consoleUrl);
   const auth = await authOf(flags, () => consoleUrl);
-  const signIn = await consoleSignInOf(flags, auth, () => consoleUrl);
+  const signIn = await consoleSignInOf(flags, auth);
   const http = createHttpApp({
     commands: open.commands,
     options,
@@ -86,6 +86,7 @@ async function serve(flags: ServeFlags, log: Logger): Promise<Running> {
     catalogueTrouble: catalogue.trouble,
     sessionKey: sessionKeyOf(open),
     signIn,
+    consoleUrl: () => consoleUrl ?? '',
     loopback: isLoopback(flags.host),
     temporalUi:
       flags.temporalUi === undefined ? null : { url: flags.temporalUi, namespace: open.engine.namespace },

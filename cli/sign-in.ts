@@ -1,5 +1,5 @@
 /** Where agents and people sign in, and what it means for a start when that is nowhere. */
-import type { SignInAtIssuer } from '../console/context.ts';
+import type { OpenIdConnect } from '../identity/openid-connect.ts';
 import type { AuthOptions } from '../mcp-server/authorization.ts';
 import { isLoopback } from './approvers-file.ts';
 import { EXIT, Failure } from './failure.ts';
@@ -56,15 +56,11 @@ export async function authOf(
 export async function consoleSignInOf(
   { consoleClientId: clientId }: AuthFlags,
   auth: AuthOptions | undefined,
-  consoleUrl: () => string | null,
-): Promise<SignInAtIssuer | null> {
+): Promise<OpenIdConnect | null> {
   if (clientId === undefined || auth === undefined) return null;
   const { openIdConnect } = await import('../identity/openid-connect.ts');
   const clientSecret = secretVariable('READBACK_CONSOLE_CLIENT_SECRET');
-  return {
-    openId: openIdConnect({ issuer: auth.issuer, clientId, clientSecret }),
-    consoleUrl: () => consoleUrl() ?? '',
-  };
+  return openIdConnect({ issuer: auth.issuer, clientId, clientSecret });
 }
 
 /** The public URL of `/mcp`, where the console is reached at this one. */
@@ -79,12 +75,12 @@ function mcpBeside(consoleUrl: string | null): string {
  */
 export async function tryIssuer(
   { issuer }: AuthOptions,
-  signIn: SignInAtIssuer | null,
+  signIn: OpenIdConnect | null,
   warn: (text: string) => void,
 ): Promise<void> {
   try {
     await issuer.metadata();
-    await signIn?.openId.check();
+    await signIn?.check();
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     warn(`Nobody can sign in for now: ${why}`);

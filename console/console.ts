@@ -20,7 +20,7 @@ export function mountConsole(app: Hono, parts: ConsoleParts): { close(): void } 
   const inForce = () => JSON.stringify([parts.catalogue().digest, parts.catalogueTrouble()]);
   const console = new Hono();
   protect(console);
-  const sessions = createSessions(sessionKey, signIn?.openId.issuer);
+  const sessions = createSessions(sessionKey, signIn?.issuer);
   const context: ConsoleContext = {
     ...parts,
     sessions,

@@ -17,19 +17,15 @@ export interface ConsoleParts {
   /** Signs sessions; at least 32 bytes, the same on every server. */
   readonly sessionKey: Uint8Array;
   /** Where people sign in; null: nowhere, an approver's secret is the only way in. */
-  readonly signIn: SignInAtIssuer | null;
+  readonly signIn: OpenIdConnect | null;
+  /** Where people reach the console, as the issuer knows it: it sends them back to `sign-in/callback` there. */
+  readonly consoleUrl: () => string;
   /** Is the server reachable from this machine only? Then, as long as there are no approvers, anybody may look. */
   readonly loopback: boolean;
   /** null: where it is isn't known. */
   readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
   /** For the log. */
   readonly onError: (error: Error) => void;
-}
-
-export interface SignInAtIssuer {
-  readonly openId: OpenIdConnect;
-  /** Where people reach the console, as the issuer knows it: it sends them back to `sign-in/callback` there. */
-  readonly consoleUrl: () => string;
 }
 
 export interface ConsoleContext extends ConsoleParts {

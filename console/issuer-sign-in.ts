@@ -4,15 +4,16 @@
  */
 import { hkdfSync } from 'node:crypto';
 import type { Context, Hono } from 'hono';
-import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import { deleteCookie, getCookie } from 'hono/cookie';
 import { EncryptJWT, jwtDecrypt } from 'jose';
 import { z } from 'zod';
 import { IssuerUnreachable } from '../identity/issuer.ts';
 import { BEGUN_SIGN_IN, SignInRefused } from '../identity/openid-connect.ts';
-import type { ConsoleContext, SignInAtIssuer } from './context.ts';
+import type { ConsoleContext } from './context.ts';
+import { keepCookie } from './cookies.ts';
 import { show } from './page-routes.ts';
 import { signInFailedPage } from './pages/sign-in-page.ts';
-import { isOverTls, localPath } from './request-origin.ts';
+import { localPath } from './request-origin.ts';
 import { SESSION_LASTS_MS } from './session.ts';
 
 const START = '/sign-in/issuer';
@@ -22,19 +23,22 @@ const BEGUN_LASTS_SECONDS = 10 * 60;
 /** Browsers keep no cookie beyond 4 KB; signing out works without the hint as well, with one question more. */
 const LONGEST_HINT = 3500;
 
+/** The browser comes back from another site: with Strict it would come without them. */
+const OF_ISSUER = { sameSite: 'Lax', maxAgeSeconds: SESSION_LASTS_MS / 1000 } as const;
+
 const BEGUN = BEGUN_SIGN_IN.extend({ to: z.string() });
 type Begun = z.infer<typeof BEGUN>;
 
 export function addIssuerSignIn(console: Hono, context: ConsoleContext): void {
-  const { signIn, sessions, sessionKey, access } = context;
-  if (signIn === null) return;
-  const { openId, consoleUrl } = signIn;
+  const { signIn: openId, consoleUrl, sessions, sessionKey, access } = context;
+  if (openId === null) return;
   const box = sealedBox(sessionKey, openId.issuer);
   const redirectUri = (): string => new URL(CALLBACK, consoleUrl()).href;
   /** One for each sign-in that has begun, so that two tabs don't disturb each other. */
   const cookieOf = (state: string): string =>
     `${sessions.cookieName}_${state.replace(/[^\w-]/g, '').slice(0, 12)}`;
-  const isSecure = (c: Context): boolean => isOverTls(c) || consoleUrl().startsWith('https:');
+  const keepSession = (c: Context, value: string): void =>
+    keepCookie(c, context, { name: sessions.cookieName, value }, { ...OF_ISSUER, path: '/' });
 
   console.get(START, async (c) => {
     // Cookies belong to a host name, and the issuer sends people to one of them only.
@@ -47,14 +51,9 @@ export function addIssuerSignIn(console: Hono, context: ConsoleContext): void {
     try {
       const { url, begun } = await openId.begin(redirectUri());
       const sealed = await box.seal({ ...begun, to: localPath(c.req.query('to')) });
-      setCookie(c, cookieOf(begun.state), sealed, {
-        httpOnly: true,
-        // The answer comes from another site; with Strict it would come without this.
-        sameSite: 'Lax',
-        path: '/sign-in',
-        maxAge: BEGUN_LASTS_SECONDS,
-        secure: isSecure(c),
-      });
+      const cookie = { name: cookieOf(begun.state), value: sealed };
+      const kept = { ...OF_ISSUER, path: '/sign-in', maxAgeSeconds: BEGUN_LASTS_SECONDS };
+      keepCookie(c, context, cookie, kept);
       return c.redirect(url.href, 303);
     } catch (error) {
       return failed(c, error);
@@ -70,15 +69,9 @@ export function addIssuerSignIn(console: Hono, context: ConsoleContext): void {
       const answer = new URL(redirectUri());
       answer.search = new URL(c.req.url).search;
       const { idToken, ...known } = await openId.finish(answer, begun);
-      const options = {
-        httpOnly: true,
-        sameSite: 'Lax',
-        secure: isSecure(c),
-        maxAge: SESSION_LASTS_MS / 1000,
-      } as const;
-      setCookie(c, sessions.cookieName, sessions.openFor(known, Date.now()), { ...options, path: '/' });
-      if (idToken.length <= LONGEST_HINT)
-        setCookie(c, hintCookie(context), idToken, { ...options, path: '/sign-out' });
+      keepSession(c, sessions.openFor(known, Date.now()));
+      const hint = { name: hintCookie(context), value: idToken };
+      if (idToken.length <= LONGEST_HINT) keepCookie(c, context, hint, { ...OF_ISSUER, path: '/sign-out' });
       return c.redirect(begun.to, 303);
     } catch (error) {
       return failed(c, error);
@@ -92,13 +85,7 @@ export function addIssuerSignIn(console: Hono, context: ConsoleContext): void {
     const renewed = 'session' in standing ? standing.session.renewed : null;
     const isLeaving = c.res.headers.getSetCookie().some((set) => set.startsWith(`${sessions.cookieName}=`));
     if (renewed === null || isLeaving || c.req.header('sec-fetch-dest') === 'empty') return;
-    setCookie(c, sessions.cookieName, renewed, {
-      httpOnly: true,
-      sameSite: 'Lax',
-      secure: isSecure(c),
-      maxAge: SESSION_LASTS_MS / 1000,
-      path: '/',
-    });
+    keepSession(c, renewed);
   });
 
   async function failed(c: Context, error: unknown): Promise<Response> {
@@ -112,12 +99,12 @@ export function addIssuerSignIn(console: Hono, context: ConsoleContext): void {
 
 /** Forgets what belongs to the issuer's session. Where to sign out there; null: that can't be done. */
 export async function signOutAtIssuer(c: Context, context: ConsoleContext): Promise<URL | null> {
-  const { signIn } = context;
+  const { signIn, consoleUrl } = context;
   const name = hintCookie(context);
   const idToken = getCookie(c, name);
   deleteCookie(c, name, { path: '/sign-out' });
   if (signIn === null) return null;
-  return await signIn.openId.signOutUrl(new URL('/sign-in', signIn.consoleUrl()).href, idToken);
+  return await signIn.signOutUrl(new URL('/sign-in', consoleUrl()).href, idToken);
 }
 
 const hintCookie = ({ sessions }: Pick<ConsoleContext, 'sessions'>): string => `${sessions.cookieName}_id`;
@@ -131,7 +118,7 @@ interface SealedBox {
   open(sealed: string | undefined): Promise<Begun | null>;
 }
 
-function sealedBox(sessionKey: Uint8Array, issuer: SignInAtIssuer['openId']['issuer']): SealedBox {
+function sealedBox(sessionKey: Uint8Array, issuer: string): SealedBox {
   const key = new Uint8Array(hkdfSync('sha256', sessionKey, '', 'readback console sign-in', 32));
   return {
     seal: async (begun) =>

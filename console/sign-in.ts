@@ -1,13 +1,14 @@
 /** Signing in with an approver's secret, and out again. */
 import type { Context, Hono } from 'hono';
-import { deleteCookie, setCookie } from 'hono/cookie';
+import { deleteCookie } from 'hono/cookie';
 import { sessionOf } from './access.ts';
 import type { ConsoleContext } from './context.ts';
+import { keepCookie } from './cookies.ts';
 import { isFromElsewhere } from './headers.ts';
 import { signOutAtIssuer } from './issuer-sign-in.ts';
 import { show } from './page-routes.ts';
 import { messagePage, noApproversPage, signedOutPage, signInPage } from './pages/sign-in-page.ts';
-import { isOverTls, localPath } from './request-origin.ts';
+import { localPath } from './request-origin.ts';
 import { SESSION_LASTS_MS } from './session.ts';
 
 export function addSignIn(console: Hono, context: ConsoleContext): void {
@@ -20,7 +21,7 @@ export function addSignIn(console: Hono, context: ConsoleContext): void {
       signInPage({
         problem,
         to,
-        issuer: signIn?.openId.issuer ?? null,
+        issuer: signIn?.issuer ?? null,
         bySecret: approvers.list().length > 0,
       }),
       status,
@@ -47,13 +48,9 @@ export function addSignIn(console: Hono, context: ConsoleContext): void {
       return signInForm(c, to, `Too many wrong secrets. Try again in ${identified.seconds} s.`, 429);
     }
     if (identified.kind === 'nobody') return signInForm(c, to, 'This is no approver’s secret.', 401);
-    setCookie(c, sessions.cookieName, sessions.open(identified.approver, Date.now()), {
-      httpOnly: true,
-      sameSite: 'Strict',
-      path: '/',
-      maxAge: SESSION_LASTS_MS / 1000,
-      secure: isOverTls(c),
-    });
+    const session = { name: sessions.cookieName, value: sessions.open(identified.approver, Date.now()) };
+    const maxAgeSeconds = SESSION_LASTS_MS / 1000;
+    keepCookie(c, context, session, { sameSite: 'Strict', path: '/', maxAgeSeconds });
     return c.redirect(to, 303);
   });
 

@@ -41,7 +41,7 @@ export async function operateAtIssuer(): Promise<AtIssuer> {
     return openIdConnect({ issuer, clientId, clientSecret });
   };
   const serving: AtIssuer['serving'] = async (openId = connected(), more = {}) => {
-    const served = await operating.serve({ signIn: { openId }, ...more });
+    const served = await operating.serve({ signIn: openId, ...more });
     server.allowRedirectTo(`${served}${CALLBACK}`);
     return served;
   };

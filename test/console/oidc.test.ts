@@ -104,7 +104,8 @@ describe('signing in to the console at an issuer', () => {
 
   it('finishes on any server what another one began, and knows the session on both', async () => {
     const other = await console.operating.serve({
-      signIn: { openId: console.connected(), consoleUrl: url },
+      signIn: console.connected(),
+      consoleUrl: url,
     });
     const browser = cookieBrowser();
     const back = await sentBack(browser);

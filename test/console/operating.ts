@@ -63,8 +63,10 @@ export interface Operating {
     loopback?: boolean;
     approvers?: Approvers;
     commands?: Commands;
-    /** Where people sign in. `consoleUrl`: where the issuer sends them back to; absent: to this very console. */
-    signIn?: { openId: OpenIdConnect; consoleUrl?: string };
+    /** Where people sign in. */
+    signIn?: OpenIdConnect;
+    /** Where people reach the console, and the issuer sends them back to; absent: this very console. */
+    consoleUrl?: string;
     /** As it has become since. */
     catalogue?: Catalogue;
     catalogueTrouble?: readonly string[];
@@ -92,9 +94,8 @@ export async function operate(): Promise<Operating> {
       catalogue: () => options.catalogue ?? harness.catalogue,
       catalogueTrouble: () => options.catalogueTrouble ?? null,
       sessionKey: harness.sealKey,
-      signIn: options.signIn
-        ? { openId: options.signIn.openId, consoleUrl: () => options.signIn?.consoleUrl ?? served.url }
-        : null,
+      signIn: options.signIn ?? null,
+      consoleUrl: () => options.consoleUrl ?? served.url,
       loopback: options.loopback ?? true,
       temporalUi: { url: 'http://127.0.0.1:8233/', namespace: 'default' },
       onError,

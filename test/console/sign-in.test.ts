@@ -41,9 +41,12 @@ describe('signing in to the console', () => {
     assert.match(await (await get('/', cookie.split(';')[0])).text(), /Ann/);
   });
 
-  it('marks the cookie for TLS alone where a proxy says that it ends TLS', async () => {
-    const response = await signIn(ann, { headers: { 'x-forwarded-proto': 'https' } });
-    assert.match(response.headers.get('set-cookie') ?? '', /; Secure/i);
+  it('marks the cookie for TLS alone where a proxy, or the address of the console, says that there is TLS', async () => {
+    const throughProxy = { headers: { 'x-forwarded-proto': 'https' } };
+    const published = await operating.serve({ consoleUrl: 'https://readback.example.com/' });
+    const answers = [await signIn(ann, throughProxy), await signIn(ann, {}, published), await signIn(ann)];
+    const isSecure = answers.map(({ headers }) => /; Secure/i.test(headers.get('set-cookie') ?? ''));
+    assert.deepEqual(isSecure, [true, true, false]);
   });
 
   it('shows nothing without a session, and comes back to where one was going', async () => {
