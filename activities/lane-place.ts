@@ -2,6 +2,7 @@
 import { Context } from '@temporalio/activity';
 import { WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
 import type { DeviceDefinition } from '../domain/catalogue/definition.ts';
+import { linkTo } from '../tracing/trace-context.ts';
 import { type Turn, type TurnInput } from '../workflows/activity-types.ts';
 import {
   enterUpdate,
@@ -21,6 +22,7 @@ import {
   isOpen,
   nameFor,
   type OtherCommand,
+  traceOf,
   viewOf,
 } from './other-commands.ts';
 
@@ -58,7 +60,10 @@ export async function enterLane(
         const first = await endOf(client, answer.of);
         const view = viewOf(first);
         const stands = first?.status.name === 'COMPLETED' && (first.closeTime?.getTime() ?? 0) >= acceptedAt;
-        if (stands && view !== undefined) return { kind: 'duplicate', of: answer.of, view };
+        if (stands && view !== undefined) {
+          linkTo(traceOf(first));
+          return { kind: 'duplicate', of: answer.of, view };
+        }
         // It had ended before this call was made, or was cancelled: the same words again are a command of their own.
         closed.set(answer.of, 0);
       }

@@ -3,7 +3,8 @@ import { Context } from '@temporalio/activity';
 import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { CommandView } from '../domain/command.ts';
-import { FAILURE, MEMO_KEY } from '../workflows/messages.ts';
+import type { TraceCarrier } from '../tracing/trace-context.ts';
+import { FAILURE, MEMO_KEY, TRACE_MEMO_KEY } from '../workflows/messages.ts';
 
 /** Well within the activity's own time-out; a waiting command then comes back by retry. */
 const LONG_POLL_MS = 50_000;
@@ -26,6 +27,9 @@ export const isOpen = (command: OtherCommand | null): boolean => command?.status
 
 export const viewOf = (command: OtherCommand | null): CommandView | undefined =>
   command?.memo?.[MEMO_KEY] as CommandView | undefined;
+
+export const traceOf = (command: OtherCommand | null): TraceCarrier | undefined =>
+  command?.memo?.[TRACE_MEMO_KEY] as TraceCarrier | undefined;
 
 /** Its id, for its own owner; to anybody else a command is nobody's business. */
 export function nameFor(owner: string, commandId: string, view: CommandView | undefined): string | null {

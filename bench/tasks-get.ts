@@ -1,7 +1,9 @@
 /**
  * `npm run bench:tasks-get`: how long tasks/get takes with 200 tasks in flight, against a bare Temporal describe of the
- * same workflows from the same machine. Fails when it is more than twice as long at any load. The server is a process of its own, as
- * in production, and nothing here runs under a test runner, whose promise hooks would be measured instead.
+ * same workflows from the same machine, in turns. Once where every task is asked about after a pause, so that each answer is a
+ * describe of the server's own, and once where 200 clients poll without any. Fails when polling takes more than twice as long as
+ * describing, or a first look more than three times. The server is a process of its own, as in production, and nothing
+ * here runs under a test runner, whose promise hooks would be measured instead.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,6 +11,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import type { CommandSnapshot } from '../commands/commands.ts';
 import { type Harness, startReadback } from '../test/harness/readback.ts';
@@ -17,10 +20,13 @@ import { envelope, TASKS } from '../test/mcp-server/wire.ts';
 const TASKS_IN_FLIGHT = 200;
 /** Requests under way at any moment. */
 const LOADS = [1, 20, 200];
-/** Alternating, so that whatever else the machine does meets both alike; the first ones only warm up. */
 const ROUNDS = 13;
 const WARM_UP = 3;
-const MOST_TIMES_A_DESCRIBE = 2;
+/** How often each client asks in a row, where it polls. */
+const POLLS = 5;
+/** Longer than the server gives the same answer again. */
+const PAUSE_MS = 400;
+const MOST_TIMES = { polling: 2, 'first look': 3 } as const;
 
 /** Every command waits for an operator, so that nothing but the requests is at work. */
 const CATALOGUE = `
@@ -79,9 +85,12 @@ async function tasksGet(pool: Pool, taskId: string): Promise<void> {
     },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tasks/get', params }),
   });
-  const { result } = (await body.json()) as { result?: { status?: string } };
-  if (result?.status !== 'working')
-    throw new Error(`tasks/get: HTTP ${statusCode}, ${JSON.stringify(result)}`);
+  const answer = (await body.json()) as { result?: { status?: string }; error?: { message: string } };
+  // What a machine with too much to do says after its two seconds; they count.
+  if (answer.error?.message.startsWith('Temporal does not answer') === true)
+    return await tasksGet(pool, taskId);
+  if (answer.result?.status !== 'working')
+    throw new Error(`tasks/get: HTTP ${statusCode}, ${JSON.stringify(answer)}`);
 }
 
 /** Milliseconds of each request, while every task is asked about once, by so many clients at once. */
@@ -103,6 +112,33 @@ async function timed(
   return latencies;
 }
 
+type Ask = (taskId: string) => Promise<unknown>;
+
+/** The median of each, over rounds by turns, so that whatever else the machine does meets both alike; the first ones only warm up. */
+async function compare(
+  what: keyof typeof MOST_TIMES,
+  clients: number,
+  taskIds: readonly string[],
+  describe: Ask,
+  get: Ask,
+): Promise<void> {
+  const describes: number[] = [];
+  const gets: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const described = await timed(taskIds, clients, describe);
+    await sleep(PAUSE_MS);
+    const got = await timed(taskIds, clients, get);
+    if (round < WARM_UP) continue;
+    describes.push(...described);
+    gets.push(...got);
+  }
+  const times = median(gets) / median(describes);
+  console.log(
+    `${what}, ${clients} at a time: tasks/get ${median(gets).toFixed(1)} ms, bare describe ${median(describes).toFixed(1)} ms (medians): ${times.toFixed(2)} times`,
+  );
+  if (times > MOST_TIMES[what]) process.exitCode = 1;
+}
+
 function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
@@ -117,23 +153,14 @@ const pool = new Pool(origin, { connections: Math.max(...LOADS) });
 try {
   const taskIds = await startTasks(readback);
   const { workflow } = readback.temporal.client;
-  for (const clients of LOADS) {
-    const describes: number[] = [];
-    const gets: number[] = [];
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const described = await timed(taskIds, clients, (taskId) => workflow.getHandle(taskId).describe());
-      const got = await timed(taskIds, clients, (taskId) => tasksGet(pool, taskId));
-      if (round < WARM_UP) continue;
-      describes.push(...described);
-      gets.push(...got);
-    }
-    const [get, describe] = [median(gets), median(describes)];
-    const times = get / describe;
-    console.log(
-      `${clients} at a time: tasks/get ${get.toFixed(1)} ms, bare describe ${describe.toFixed(1)} ms (medians): ${times.toFixed(2)} times`,
-    );
-    if (times > MOST_TIMES_A_DESCRIBE) process.exitCode = 1;
-  }
+  const describe = (taskId: string) => workflow.getHandle(taskId).describe();
+  const get = (taskId: string) => tasksGet(pool, taskId);
+  for (const clients of LOADS) await compare('first look', clients, taskIds, describe, get);
+  // One after the other for each task, all tasks at once.
+  const polled = (ask: Ask) => async (taskId: string) => {
+    for (let poll = 0; poll < POLLS; poll += 1) await ask(taskId);
+  };
+  await compare('polling', TASKS_IN_FLIGHT, taskIds, polled(describe), polled(get));
 } finally {
   await pool.close();
   const ended = once(child, 'exit');
