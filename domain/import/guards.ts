@@ -55,12 +55,19 @@ export function rulesFor(
   return [...needed.values()];
 }
 
-/** The user has thought of this already, whatever came of it. */
-function isAbout({ for: about }: ApprovalRule, device: DeviceDefinition, field: string): boolean {
+/** The user has thought of this already, whatever came of it. A rule for the night, or for large batches, thinks of that alone. */
+function isAbout(rule: ApprovalRule, device: DeviceDefinition, field: string): boolean {
+  const { for: about, between, when } = rule;
+  const isOfItsKind = about.device !== null || about.tag !== null;
+  const isAlways = between === null && when === null && (about.field !== null || takesAnyValue(rule));
   return (
+    (isOfItsKind || isAlways) &&
     (about.device === null || about.device === device.id) &&
     (about.tag === null || device.tags.includes(about.tag)) &&
     (about.area === null || about.area === device.area) &&
     (about.field === null || about.field === field)
   );
 }
+
+const takesAnyValue = ({ for: { becomes, unless, above, below, changesBy } }: ApprovalRule): boolean =>
+  [becomes, unless, above, below, changesBy].every((condition) => condition === null);

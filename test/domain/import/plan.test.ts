@@ -160,6 +160,19 @@ describe('what an import adds for safety', () => {
     });
     assert.deepEqual([again.added.length, again.approvals], [1, []]);
   });
+
+  it('is there all the same where a rule thinks of large batches, of the night, or of big changes', async () => {
+    const { text } = await imported('', [entity('light.hall')]);
+    for (const rule of [
+      '{ when: $batch.size > 5, by: operator }',
+      '{ between: "23:00-06:00", by: requester }',
+      '{ for: { field: lock }, between: "23:00-06:00", by: requester }',
+    ]) {
+      const own = `timezone: Europe/Berlin\n${text}  front: { connection: house, entity: lock.front }\napprovals: [${rule}]\n`;
+      const again = await imported(own, [entity('light.hall'), entity('lock.door')]);
+      assert.deepEqual([again.added.length, again.approvals.length], [1, 1], rule);
+    }
+  });
 });
 
 describe('what an entity tells of itself', () => {
