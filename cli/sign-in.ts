@@ -1,12 +1,24 @@
 /** Where agents and people sign in, and what it means for a start when that is nowhere. */
+import { isSubjectAt } from '../domain/approval/person.ts';
+import { plain } from '../domain/text.ts';
 import type { OpenIdConnect } from '../identity/openid-connect.ts';
 import type { AuthOptions } from '../mcp-server/authorization.ts';
-import { isLoopback } from './approvers-file.ts';
+import { approversOf, isLoopback } from './approvers-file.ts';
 import { EXIT, Failure } from './failure.ts';
-import { ANY_ADDRESS, type AuthFlags, type ConsoleFlags, type ListenFlags } from './flags.ts';
+import {
+  ANY_ADDRESS,
+  type ApproversFlags,
+  type AuthFlags,
+  type ConsoleFlags,
+  type ListenFlags,
+} from './flags.ts';
 import { secretVariable } from './secret-variable.ts';
 
-type SignInFlags = AuthFlags & ConsoleFlags & Pick<ListenFlags, 'host'>;
+const LONGEST_NAME = 64;
+/** Of those that a warning names. */
+const MOST_NAMES = 10;
+
+type SignInFlags = ApproversFlags & AuthFlags & ConsoleFlags & Pick<ListenFlags, 'host'>;
 
 /**
  * Whoever reaches a server where nobody signs in may command every device: only this machine may reach it then. Throws a
@@ -26,6 +38,12 @@ export function requireSignIn(flags: SignInFlags, warn: (text: string) => void):
         `With --auth-issuer, tokens have to be for this server's public URL, which ${host} doesn't tell. Nothing was started. ` +
           'Say it with --console-url, e.g. https://readback.example.com/, or with --auth-audience.',
       );
+    if (flags.consoleClientId !== undefined && !isAtTheTop(flags.consoleUrl))
+      throw new Failure(
+        EXIT.usage,
+        `People sign in to a console that is at the top of its host, and --console-url ${flags.consoleUrl} is below it. Nothing was started. Give it a host name of its own.`,
+      );
+    warnOfTwoFaces(authIssuer, flags, warn);
     return;
   }
   if (isLoopback(host)) return;
@@ -38,6 +56,22 @@ export function requireSignIn(flags: SignInFlags, warn: (text: string) => void):
     );
   warn(
     `WARNING: ${host} can be reached from other machines, and nobody signs in. Whoever reaches it may command every device.`,
+  );
+}
+
+const isAtTheTop = (consoleUrl: string | undefined): boolean =>
+  consoleUrl === undefined || new URL(consoleUrl).pathname === '/';
+
+/** Whoever is one person by their secret and another one to the issuer could approve what they asked for. */
+function warnOfTwoFaces(issuer: string, flags: ApproversFlags, warn: (text: string) => void): void {
+  const names = approversOf(flags)
+    .list()
+    .filter(({ subject }) => subject === null || !isSubjectAt(issuer, subject))
+    .map(({ name }) => plain(name, LONGEST_NAME));
+  if (names.length === 0) return;
+  const some = names.slice(0, MOST_NAMES).join(', ') + (names.length > MOST_NAMES ? ', …' : '');
+  warn(
+    `WARNING: Nothing says who these approvers are to ${issuer}: ${some}. Those of them whose agents sign in could approve what these ask for: remove them, and add them again with --subject.`,
   );
 }
 

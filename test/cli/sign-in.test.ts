@@ -1,7 +1,9 @@
 /** What a server that others reach wants to know before it starts, and that its flags lead to agents signing in. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { openApprovers } from '../../commands/approvers.ts';
 import { bearer } from '../mcp-server/signing-in.ts';
 import { callTool } from '../mcp-server/wire.ts';
 import {
@@ -54,6 +56,20 @@ describe('a server that other machines reach', () => {
     assert.match(issuer, /An issuer is reached over https/);
     assert.match(key, /at least 32 random bytes/);
     assert.match(await refused(['up', '--console-client-id', 'console']), /there is no issuer/);
+    const below = ['--console-client-id', 'console', '--console-url', 'https://example.com/readback/'];
+    assert.match(await refused([...serve, ...below], https), /--console-url .* is below it/);
+  });
+
+  it('names the approvers who could be somebody else to the issuer', async () => {
+    const file = join(folder.path, 'who.json');
+    const approvers = openApprovers(file);
+    approvers.add('Ann', 'https://login.example.com#24c1f0');
+    approvers.add('Ben');
+    approvers.add('Cleo', 'https://login.example.com/#9a');
+    const args = ['serve', '--port', '0', '--approvers', file, '--auth-issuer', 'https://login.example.com'];
+    const { code, stderr } = await readback(args, { cwd: folder.path, env });
+    assert.match(stderr, /WARNING: .*https:\/\/login\.example\.com: Ben, Cleo\. .*--subject/);
+    assert.equal(code, 3, 'it got as far as to Temporal');
   });
 });
 
