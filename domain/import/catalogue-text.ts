@@ -1,6 +1,6 @@
 /**
  * The text of a catalogue with entries added and taken out. Everything else stays as it is, byte for byte: comments, order,
- * spacing and quotes are somebody's own. Only a section that is written in one line (`devices: { … }`) is spread out first.
+ * spacing and quotes are somebody's own. Only what is written in one line (`devices: { … }`, or a file in JSON) is spread out first.
  */
 import {
   Document,
@@ -55,7 +55,7 @@ export function editedCatalogue(text: string, additions: Additions, removed: rea
 }
 
 function applied(text: string, edits: readonly Edit[]): string {
-  const eol = text.includes('\r\n') ? '\r\n' : '\n';
+  const eol = endOfLine(text);
   // From the end on, so that the places of those before still hold; at one place the last one goes in first.
   return [...edits]
     .reverse()
@@ -66,9 +66,12 @@ function applied(text: string, edits: readonly Edit[]): string {
     );
 }
 
+const endOfLine = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n');
+
 function spreadOut(text: string, additions: Additions): string {
   const document = parseDocument(text, { version: '1.2' });
-  let isSpread = false;
+  let isSpread = isYamlMap(document.contents) && document.contents.flow === true;
+  if (isYamlMap(document.contents)) document.contents.flow = false;
   for (const section of ['connections', 'devices', 'approvals'] as const) {
     const value = document.get(section);
     if (!(isYamlMap(value) || isSeq(value)) || value.flow !== true || blockOf(section, additions) === null)
@@ -76,7 +79,7 @@ function spreadOut(text: string, additions: Additions): string {
     isSpread = true;
     value.flow = false;
   }
-  return isSpread ? document.toString({ lineWidth: 0 }) : text;
+  return isSpread ? document.toString({ lineWidth: 0 }).replace(/\r?\n/g, endOfLine(text)) : text;
 }
 
 /** What is added to a section, not indented; null: nothing. */

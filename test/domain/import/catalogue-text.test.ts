@@ -75,6 +75,11 @@ describe('editing a catalogue', () => {
       'with everything in one line',
       'connections: { other: { kind: http, baseUrl: "http://x" } }\ndevices: {}\n',
     ],
+    ['in JSON', '{ "version": 1, "timezone": "UTC", "devices": {} }\n'],
+    [
+      'with line ends of Windows, in one line',
+      'connections: { x: { kind: http, baseUrl: "http://x" } }\r\ndevices: {}\r\n',
+    ],
     ['with line ends of Windows', 'version: 1\r\ndevices:\r\n  # none\r\ntimezone: UTC\r\n'],
   ] as const) {
     it(`fills a file ${what}`, async () => {
