@@ -36,6 +36,7 @@ export interface Authorization {
 }
 
 const AT_THE_ROOT = '/.well-known/oauth-protected-resource';
+const OF_ISSUER = '/.well-known/oauth-authorization-server';
 const RETRY_ISSUER_AFTER_SECONDS = 5;
 
 export function authorization(
@@ -102,6 +103,7 @@ export function authorization(
         const oauthMetadata = { issuer: issuer.url } as AuthMetadataOptions['oauthMetadata'];
         return oauthMetadataResponse(new Request(at, request), { ...options, oauthMetadata });
       }
+      if (path !== OF_ISSUER) return undefined;
       try {
         const oauthMetadata = (await issuer.metadata()) as unknown as AuthMetadataOptions['oauthMetadata'];
         return oauthMetadataResponse(request, { ...options, oauthMetadata });

@@ -109,6 +109,24 @@ describe('people who are signed in at an issuer', () => {
     assert.equal((await decide(browser, after, others)).status, 200);
   });
 
+  it('keeps one person from taking all streams of changes from the others', async () => {
+    const id = await console.operating.ask('lamp', { subject: console.idOf('ben') });
+    const [ben, cleo] = [
+      (await console.signedIn('ben')).browser,
+      (await console.signedIn('cleo', { claims: { mayDecide: true } })).browser,
+    ];
+    const stop = new AbortController();
+    const follow = async (browser: CookieBrowser) => {
+      const headers = { cookie: browser.cookiesFor(url).join('; ') };
+      return (await fetch(`${url}/events?command=${id}`, { headers, signal: stop.signal })).status;
+    };
+    const statuses = await Promise.all(Array.from({ length: 60 }, () => follow(ben)));
+    assert.equal(statuses.filter((status) => status === 503).length, 10);
+    assert.equal(await follow(cleo), 200);
+    stop.abort();
+    await cancel(id);
+  });
+
   it('refuses forms without the token of the session, or from elsewhere', async () => {
     const id = await console.operating.ask('lamp', { subject: console.idOf('ben') });
     const { browser, page } = await console.signedIn('ben');

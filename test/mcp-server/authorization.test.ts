@@ -227,6 +227,7 @@ describe('the door of an MCP server', () => {
     assert.match(await response.text(), /issuer of sign-ins does not answer/);
     const metadata = await fetch(`${fresh.url}/.well-known/oauth-protected-resource`);
     assert.deepEqual(((await metadata.json()) as any).authorization_servers, [signing.server.issuer]);
+    assert.equal((await fetch(`${fresh.url}/.well-known/security.txt`)).status, 404);
     signing.server.setAnswering(true);
     assert.deepEqual(
       fresh.errors.map(({ message }) => /answers 503 at/.test(message)),
