@@ -37,7 +37,7 @@ export function objectionOf(
   return objections.find((objection) => objection !== null) ?? null;
 }
 
-const CHECKS: readonly Check[] = [supports, dimmable, listed, withinRange, unlessTurnedOff];
+const CHECKS: readonly Check[] = [listed, withinRange, supports, dimmable, unlessTurnedOff];
 
 function supports({ feature, what, changesWithMode }: Ability, asked: Asked): string | null {
   const { entity, field, value, desired, attributes } = asked;
