@@ -6,13 +6,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { EngineUnreachable } from '../../commands/commands.ts';
 import { budgetWorkflowId } from '../../workflows/messages.ts';
 import { start, temporaryFolder } from '../cli/readback.ts';
 import { type Harness, startReadback } from '../harness/readback.ts';
 
 const UNITS = Array.from({ length: 40 }, (_, index) => `unit-${index + 1}`);
-/** 30 requests in 5 minutes, 1:75. */
-const WINDOW_S = 4;
+/** 30 requests in 5 minutes, 1:100. */
+const WINDOW_S = 3;
 const CATALOGUE = `
 version: 1
 connections:
@@ -72,6 +73,12 @@ describe('a limit that two workers share', { timeout: 5 * 60_000 }, () => {
     };
   }
 
+  async function submitted(units: readonly string[], temperature: number): Promise<string[]> {
+    const ids: string[] = [];
+    for (const id of units) ids.push(await patiently(() => readback.submit(id, { temperature })));
+    return ids;
+  }
+
   async function endsVerified(commandIds: readonly string[]): Promise<void> {
     const ends = await Promise.all(commandIds.map((id) => readback.ended(id, 120_000)));
     const outcomes = ends.map(({ view }) => [view.result?.outcome, view.sent.count, view.result?.detail]);
@@ -87,7 +94,7 @@ describe('a limit that two workers share', { timeout: 5 * 60_000 }, () => {
   };
 
   it('is never exceeded by 40 commands at once, all of which end verified, and costs few asks', async () => {
-    const ids = await Promise.all(UNITS.map((id) => readback.submit(id, { temperature: 21 })));
+    const ids = await submitted(UNITS, 21);
     await endsVerified(ids);
     const { made, turnedAway } = await requests();
     const asked = await asks();
@@ -98,24 +105,35 @@ describe('a limit that two workers share', { timeout: 5 * 60_000 }, () => {
   });
 
   it('is not exceeded either when one of them is killed in the middle: the other one ends what it began', async () => {
-    const ids = await Promise.all(UNITS.slice(0, 16).map((id) => readback.submit(id, { temperature: 22 })));
+    const ids = await submitted(UNITS.slice(0, 12), 22);
     const [victim] = workers;
     assert.ok(victim);
     const { made: before } = await requests();
     const middle = before + 15;
     while ((await requests()).made < middle) await sleep(50);
     victim.kill('SIGKILL');
-    const ends = await Promise.all(ids.map((id) => readback.ended(id, 120_000)));
+    const ends = await Promise.all(ids.map((id) => patiently(() => readback.ended(id, 120_000))));
     // Of what it was just sending nobody knows more than the device shows.
     const cut = ends.filter(({ view }) => view.result?.outcome !== 'verified');
     assert.deepEqual(
       cut.filter(({ view }) => view.result?.outcome !== 'unknown' || view.sent.certain),
       [],
     );
-    assert.ok(cut.length <= 5, `${cut.length} were cut off`);
+    assert.ok(cut.length <= 4, `${cut.length} were cut off`);
     assert.equal((await requests()).turnedAway, 0);
   });
 });
+
+/** On a busy machine Temporal may be slow to answer; that is not what is tested here. */
+async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof EngineUnreachable) || tries === 10) throw error;
+    }
+  }
+}
 
 async function ready(worker: ChildProcess): Promise<void> {
   worker.stderr?.resume();
