@@ -192,7 +192,12 @@ function fieldVerdict(
     return say('unsettled', `asked ${asked}, still ${word} after ${took}`);
   if (track.last === null || isTooOld(question, story, { readAt: track.last.at, now })) {
     const why = lastReading?.kind === 'unreadable' ? lastReading.why : 'no reading';
-    return say('unreadable', `asked ${asked}; no usable reading: ${why}`);
+    const told = `asked ${asked}; no usable reading: ${why}`;
+    // A lock that says "jammed" in place of its state has answered: nothing may be sent again before somebody has looked.
+    const raised = Object.entries(story.lastSample?.faults ?? {}).filter(([, state]) => state === 'raised');
+    if (raised.length === 0) return say('unreadable', told);
+    const names = raised.map(([name]) => name).join(', ');
+    return say('fault', `${told}; the device reports ${names}, and a person is needed`);
   }
   const faults = faultsOf(story.lastSample);
   if (track.matching !== null && faults.length > 0) {

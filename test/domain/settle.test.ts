@@ -120,6 +120,13 @@ describe('one field, read once a second for ten seconds', () => {
       { field: choice('lock', { locked: 'L', unlocked: 'U' }), before: 'unlocked', fault: [true] },
     ],
     [
+      'is a fault where the device says that it is jammed and nothing else',
+      'locked',
+      [null],
+      'fault',
+      { field: choice('lock', { locked: 'L', unlocked: 'U' }), before: 'unlocked', fault: [true] },
+    ],
+    [
       'is verified when the fault clears in time',
       'locked',
       ['locked'],

@@ -30,7 +30,12 @@ const ASKED: readonly (readonly [entity: string, desired: Desired, outcome: stri
   ['cover.garage_door', { door: 'open' }, 'verified'],
   ['valve.orchard', { valve: 'open' }, 'verified'],
   ['lock.front_door', { lock: 'unlocked' }, 'verified'],
-  ['lock.poorly_installed_door', { lock: 'locked' }, 'unreadable', 'it shows "jammed", which is neither'],
+  [
+    'lock.poorly_installed_door',
+    { lock: 'locked' },
+    'different',
+    'it reports that it is jammed: a person is needed',
+  ],
   ['switch.ac', { power: 'on' }, 'verified'],
   ['switch.decorative_lights', { power: 'off' }, 'unverifiable', 'Home Assistant only assumes its state'],
   ['humidifier.humidifier', { humidity: 55 }, 'verified'],
