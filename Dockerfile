@@ -9,7 +9,7 @@ ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY . .
-RUN install -d -o 1000 -g 1000 /data /data/approvers
+RUN install -d -o 1000 -g 1000 /data /data/state
 # node, by number, so that the host knows it too
 USER 1000:1000
 # ./readback.yaml, where there is one, is the catalogue; what `up` keeps lands here as well.

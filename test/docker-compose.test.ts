@@ -1,7 +1,7 @@
 /** What docker-compose.yml must keep true; that it is a valid file only Compose itself can say. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { it } from 'node:test';
 import { parse } from 'yaml';
 import { STOP_WITHIN_MS } from '../cli/role.ts';
@@ -88,13 +88,13 @@ it('tells agents a console address that a person on this machine can open', () =
   );
 });
 
-it('keeps the approvers on one volume, which every part of Readback sees and its image lets it write', () => {
+it('keeps approvers and sign-ins on one volume, which every part of Readback sees and its image lets it write', () => {
   const dockerfile = readFileSync(join(import.meta.dirname, '..', 'Dockerfile'), 'utf8');
   const user = /^USER (\d+):/m.exec(dockerfile)?.[1];
   const sources = ours.map(([name, service]) => {
-    const file = service.environment?.['READBACK_APPROVERS'] ?? '';
-    const volume = service.volumes?.find(({ type, target }) => type === 'volume' && dirname(file) === target);
-    assert.ok(volume && volume.read_only !== true, `${name}: ${file} is on no volume that can be written`);
+    const folder = service.environment?.['READBACK_DATA_DIR'] ?? '';
+    const volume = service.volumes?.find(({ type, target }) => type === 'volume' && folder === target);
+    assert.ok(volume && volume.read_only !== true, `${name}: ${folder} is on no volume that can be written`);
     // A new volume takes its owner from the folder of the image.
     assert.match(dockerfile, new RegExp(`install -d -o ${user} .*${volume.target}\\b`));
     return volume.source;
