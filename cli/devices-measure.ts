@@ -1,6 +1,8 @@
 /** There and back again: how long a device takes to show what it was sent. */
 import type { CommandSnapshot } from '../commands/commands.ts';
 import type { SettlePolicy } from '../domain/catalogue/definition.ts';
+import { parseDesired } from '../domain/desired.ts';
+import { findDevice } from '../domain/devices.ts';
 import {
   type Movement,
   movementOf,
@@ -13,6 +15,7 @@ import type { Assignments } from './assignments.ts';
 import { EXIT, Failure } from './failure.ts';
 import { cliCaller, type OpenCommands, VIEWER } from './open-commands.ts';
 import { commandLine, fieldsOf } from './snapshot-text.ts';
+import { changes } from './watch.ts';
 
 export interface Measured {
   readonly movements: readonly Movement[];
@@ -20,13 +23,12 @@ export interface Measured {
   readonly suggested: SuggestedSettle | null;
 }
 
-/** Temporal pushes the end of a command; this only bounds one wait for it. */
-const WAIT_MS = 30_000;
 const REASON = 'to measure how long it takes to settle';
 
 /**
  * Sends `asked`, then the values that were there before, as ordinary commands: approval rules and lanes hold for them too.
- * Throws a `Failure` where there is nothing to go back to, or a command didn't end verified; what it did is said.
+ * Throws a `Failure` where there is nothing to go back to, or a command didn't end verified; what it did is said, and where
+ * the device may have been left elsewhere, what it had before. Ctrl-C stops it likewise.
  */
 export async function measure(
   open: OpenCommands,
@@ -34,24 +36,47 @@ export async function measure(
   asked: Assignments,
   told: boolean,
 ): Promise<Measured> {
-  const previous = await valuesNow(open, device, asked);
-  const there = await moved(open, device, asked, told);
-  const back = await moved(open, device, previous, told).catch((error: unknown) => {
-    if (!(error instanceof Failure)) throw error;
-    const were = Object.entries(previous).map(([field, value]) => `${field}=${String(value)}`);
-    throw new Failure(
-      error.exitCode,
-      `${error.message}\nIt was not brought back: it had ${were.join(', ')}.`,
-    );
-  });
-  const movements = [...there, ...back];
+  const previous = await valuesToGoBackTo(open, device, asked);
+  const stopped = new AbortController();
+  const stop = (): void => stopped.abort();
+  process.once('SIGINT', stop);
+  const trip: Trip = { open, device, told, stopped: stopped.signal, isAway: false };
+  const movements: Movement[] = [];
+  try {
+    for (const desired of [asked, previous]) movements.push(...(await moved(trip, desired)));
+  } catch (error) {
+    if (trip.isAway) process.stderr.write(`${notBroughtBack(device, previous)}\n`);
+    throw error;
+  } finally {
+    process.off('SIGINT', stop);
+  }
   const suggested = suggestedSettle(movements);
-  const policy = Object.values(open.catalogue.devices).find(({ id }) => id === device)?.settle;
+  const found = findDevice(open.catalogue, device);
+  const policy = found.ok ? found.device.settle : undefined;
   if (told) process.stdout.write(`${measuredText(movements, suggested, policy)}\n`);
   return { movements, suggested };
 }
 
-async function valuesNow({ commands }: OpenCommands, device: string, asked: Assignments): Promise<Desired> {
+interface Trip {
+  readonly open: OpenCommands;
+  readonly device: string;
+  readonly told: boolean;
+  readonly stopped: AbortSignal;
+  /** Something was sent, or may yet be, and the device is not known to be back. */
+  isAway: boolean;
+}
+
+function notBroughtBack(device: string, previous: Desired): string {
+  const were = Object.entries(previous).map(([field, value]) => `${field}=${String(value)}`);
+  return `${device} is not brought back: before, it had ${were.join(', ')}.`;
+}
+
+/** What there is now, all of it such that it can be sent again. */
+async function valuesToGoBackTo(
+  { commands, catalogue }: OpenCommands,
+  device: string,
+  asked: Assignments,
+): Promise<Desired> {
   const { trouble, fields } = await commands.readState(device);
   const values: Record<string, string | number | boolean> = {};
   for (const name of Object.keys(asked)) {
@@ -63,40 +88,59 @@ async function valuesNow({ commands }: OpenCommands, device: string, asked: Assi
     const unread = trouble ?? (reading?.kind === 'value' ? null : reading?.why) ?? 'no such field reads back';
     throw new Failure(EXIT.usage, `${name} of ${device} can't be measured: ${unread}. Nothing was sent.`);
   }
+  const found = findDevice(catalogue, device);
+  const parsed = found.ok ? parseDesired(found.device, values) : null;
+  if (parsed?.ok === false)
+    throw new Failure(
+      EXIT.usage,
+      `${device} can't be measured: what it has now could not be sent back. ${parsed.problems.join('\n')}`,
+    );
   return values;
 }
 
 /** One command to its end. */
-async function moved(
-  open: OpenCommands,
-  device: string,
-  desired: Assignments | Desired,
-  told: boolean,
-): Promise<Movement[]> {
+async function moved(trip: Trip, desired: Assignments | Desired): Promise<Movement[]> {
+  const { open, device, stopped } = trip;
   const { commands } = open;
-  const { commandId } = await commands.submit({ device, desired, caller: cliCaller(), reason: REASON });
-  let shown = '';
-  let snapshot: CommandSnapshot | undefined;
-  do {
-    snapshot = await commands.wait(commandId, VIEWER, { timeoutMs: WAIT_MS });
-    const line = snapshot ? commandLine(snapshot, fieldsOf(open.catalogue, snapshot.view.device)) : shown;
-    if (told && snapshot && line !== shown)
-      process.stderr.write(`${desiredInWords(snapshot.view)}: ${line}\n`);
-    shown = line;
-  } while (snapshot?.status === 'running');
+  if (stopped.aborted) throw new Failure(EXIT.watchedNoMore, 'Stopped.');
+  const submitted = await commands.submit({ device, desired, caller: cliCaller(), reason: REASON });
+  const { commandId } = submitted;
+  const wasAway = trip.isAway;
+  trip.isAway = true;
+  const snapshot = await watched(trip, commandId);
+  if (snapshot?.status === 'running')
+    throw new Failure(
+      EXIT.watchedNoMore,
+      `Stopped. ${commandId} goes on by itself; to stop it: readback commands cancel ${commandId}`,
+    );
   const result = snapshot?.view.result;
-  if (!snapshot || result?.outcome !== 'verified') {
+  if (submitted.kind === 'repeatRefused' || (result && snapshot?.view.sent.count === 0))
+    trip.isAway = wasAway;
+  if (!snapshot || result?.outcome !== 'verified')
     throw new Failure(
       EXIT.endedBadly,
       `Only a verified command can be measured; ${commandId} ended ${result?.outcome ?? snapshot?.status}: ${result?.detail ?? snapshot?.failure ?? ''}`,
     );
-  }
+  trip.isAway = !wasAway;
   const timeline = (await commands.timeline(commandId, VIEWER)) ?? [];
-  const sent = timeline.find((entry) => entry.kind === 'send');
-  if (sent === undefined) return [];
+  const sends = timeline.flatMap((entry) => (entry.kind === 'send' ? [entry.at] : []));
   return Object.keys(snapshot.view.desired).flatMap(
-    (field) => movementOf(result.samples, field, sent.at) ?? [],
+    (field) => movementOf(result.samples, field, sends) ?? [],
   );
+}
+
+/** As it was when it ended, or when nobody waited any more. */
+async function watched(
+  { open, told, stopped }: Trip,
+  commandId: string,
+): Promise<CommandSnapshot | undefined> {
+  let last: CommandSnapshot | undefined;
+  for await (const snapshot of changes(open, commandId, stopped)) {
+    last = snapshot;
+    const line = commandLine(snapshot, fieldsOf(open.catalogue, snapshot.view.device));
+    if (told) process.stderr.write(`${desiredInWords(snapshot.view)}: ${line}\n`);
+  }
+  return last;
 }
 
 function measuredText(

@@ -35,8 +35,8 @@ export async function watchCommand(
   await printEnd(last, open.engine, json);
 }
 
-/** A snapshot for everything new, up to the end of the command. Goes on over a restart of Temporal. */
-async function* changes(
+/** A snapshot for everything new, up to the end of the command, or to `signal`. Goes on over a restart of Temporal. */
+export async function* changes(
   open: OpenCommands,
   commandId: string,
   signal: AbortSignal,

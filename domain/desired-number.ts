@@ -36,12 +36,20 @@ function isInside(field: FieldDefinition, value: number): boolean {
   return (min === null || value >= min) && (max === null || value <= max);
 }
 
+/** Whether the declared step, counted from the lower limit, leads to `value`, wherever the limits are. */
+export function isOnStep(field: FieldDefinition, value: number): boolean {
+  return field.step === null || Number.isInteger(stepsTo(field, field.step, value));
+}
+
+const stepsTo = (field: FieldDefinition, step: number, value: number): number =>
+  withoutDust((value - (limitsOf(field).min ?? 0)) / step);
+
 /** Allowed values next to `value`, counted from the lower limit; `value` itself where there is no step. */
 function stepsAround(field: FieldDefinition, value: number): number[] {
   const { step } = field;
   if (step === null) return [value];
   const start = limitsOf(field).min ?? 0;
-  const steps = withoutDust((value - start) / step);
+  const steps = stepsTo(field, step, value);
   const neighbours = [Math.floor(steps), Math.ceil(steps)].map((count) => withoutDust(start + count * step));
   return [...new Set(neighbours)].filter((neighbour) => isInside(field, neighbour));
 }

@@ -7,13 +7,15 @@ import type {
   ReadDefinition,
 } from './catalogue/definition.ts';
 import { expressionLookups } from './catalogue/expressions.ts';
+import { isOnStep } from './desired-number.ts';
 import type { DeviceReply, Sample } from './exchange.ts';
 import { outcomeOf, type Replies, type Scope, scopeOf } from './expression-scope.ts';
 import { interpretRead } from './interpretation.ts';
 import { nearest } from './nearest.ts';
 import { quoted } from './quoted.ts';
+import { memberOf, pathsIn } from './reply-paths.ts';
 import { formatValue, plain } from './text.ts';
-import type { Json, Reading, Value } from './values.ts';
+import type { Reading, Value } from './values.ts';
 
 /**
  * `readsBack`: a value came. `unreadable`: none came, `why` says what did. `onlyConfirmed`: no value of its own, only a
@@ -48,10 +50,7 @@ export interface Probe {
 
 /** Long enough to find one's way in it; the whole may be megabytes. */
 const MAX_REPLY = 4000;
-/** A reply may list a whole house; more paths than this help nobody. */
-const MAX_PATHS = 300;
 const MAX_UNUSED = 40;
-const MAX_DEPTH = 8;
 
 /**
  * `sample` is what the adapter made of `replies`; `device` the definition by which it did. Never throws for anything that a
@@ -189,21 +188,19 @@ async function unreadableContradiction(
   const { value, problem } = await outcomeOf(source, scope);
   if (problem !== null) return { key: 'read', text: problem };
   if (value === undefined) return { key: 'read', text: await lacking(source, scope, paths) };
-  if (value === null || NO_READING.includes(String(value).trim().toLowerCase())) return null;
-  if (field.invalid.some((invalid) => String(invalid) === String(value))) return null;
+  const said = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  if (value === null || NO_READING.includes(said.trim().toLowerCase())) return null;
+  if (field.invalid.some((invalid) => String(invalid) === said)) return null;
   return { key: field.values === null ? 'type' : 'values', text: `the device says ${reading.why}` };
 }
 
 const NO_READING = ['', 'unknown', 'unavailable', 'nan'];
 
 /** What a device reads of itself can't be outside what it can be set to. */
-function rangeContradictions(
-  { readOnly, min, max, step, unit, device }: FieldDefinition,
-  value: Value,
-): (readonly [key: string, says: string])[] {
+function rangeContradictions(field: FieldDefinition, value: Value): (readonly [key: string, says: string])[] {
+  const { readOnly, min, max, step, unit, device } = field;
   if (typeof value !== 'number' || readOnly) return [];
   const reads = `reads ${formatValue(value, unit)}`;
-  const onStep = step === null || Math.abs(value / step - Math.round(value / step)) < 1e-6;
   const ownScale = device.unit !== null || device.range !== null || device.step !== null;
   return [
     ...(min !== null && value < min
@@ -212,9 +209,14 @@ function rangeContradictions(
     ...(max !== null && value > max
       ? [['max', `${reads}, above the declared ${formatValue(max, unit)}`] as const]
       : []),
-    ...(onStep || ownScale
+    ...(isOnStep(field, value) || ownScale
       ? []
-      : [['step', `${reads}, which is no multiple of the declared step ${step}`] as const]),
+      : [
+          [
+            'step',
+            `${reads}, which the declared step ${step} does not lead to${min === null ? '' : ` from ${formatValue(min, unit)}`}`,
+          ] as const,
+        ]),
   ];
 }
 
@@ -250,39 +252,6 @@ async function firstAbsent(source: Expression, scope: Scope): Promise<string | n
   }
   return null;
 }
-
-/** Every scalar of the bodies, as the path by which an expression finds it. */
-function pathsIn(input: Json): readonly string[] {
-  const found: string[] = [];
-  const visit = (value: Json, path: string, depth: number): void => {
-    if (found.length >= MAX_PATHS || depth > MAX_DEPTH) return;
-    if (value === null || typeof value !== 'object') {
-      found.push(path);
-      return;
-    }
-    if (Array.isArray(value)) {
-      value.slice(0, 3).forEach((item: Json, index) => visit(item, `${path}[${index}]`, depth + 1));
-      return;
-    }
-    for (const [key, member] of Object.entries(value)) visit(member, `${path}.${pathKey(key)}`, depth + 1);
-  };
-  const parts = isMap(input) && Object.hasOwn(input, 'body') ? { body: input['body'] ?? null } : input;
-  for (const [name, part] of Object.entries(isMap(parts) ? parts : {})) {
-    if (name === 'body') visit(part, name, 0);
-    else visit(memberOfMap(part, 'body') ?? null, `${name}.body`, 0);
-  }
-  return found;
-}
-
-const pathKey = (key: string): string => (/^[A-Za-z_]\w*$/.test(key) ? key : `\`${plain(key, 64)}\``);
-
-const isMap = (value: Json | undefined): value is { readonly [key: string]: Json } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const memberOfMap = (value: Json | undefined, key: string): Json | undefined =>
-  isMap(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-
-const memberOf = (input: Json, key: string): Json | undefined => memberOfMap(memberOfMap(input, 'body'), key);
 
 /** What the reply holds besides. A path counts as used where each of its names stands somewhere in the entry's expressions. */
 function unusedPaths(

@@ -26,16 +26,23 @@ const SHORTEST_WITHIN_MS = 30_000;
 const SHORTEST_STABLE_MS = 2_000;
 
 /**
- * `samples` are those of a verified command, oldest first; `sentAt` is when its field was sent, epoch ms.
+ * `samples` are those of a verified command, oldest first; `sends` are when it sent something, epoch ms. The last one before
+ * the field stirred is the one that moved it: earlier steps were about other fields, earlier tries came to nothing.
  * null: the field shows no movement from one value to another.
  */
-export function movementOf(samples: readonly SampleRun[], field: string, sentAt: number): Movement | null {
-  const runs = samples.filter((run) => run.field === field && run.lastAt >= sentAt && run.value !== null);
+export function movementOf(
+  samples: readonly SampleRun[],
+  field: string,
+  sends: readonly number[],
+): Movement | null {
+  const readings = samples.filter((run) => run.field === field && run.value !== null);
+  const stirredAt = readings.find((run) => run.value !== readings[0]?.value)?.firstAt;
+  const sentAt = sends.findLast((at) => stirredAt === undefined || at <= stirredAt) ?? sends[0];
+  if (sentAt === undefined) return null;
+  const runs = readings.filter((run) => run.lastAt >= sentAt);
   const last = runs.at(-1);
   if (last === undefined || last.value === null) return null;
-  const old = samples.find(
-    (run) => run.field === field && run.value !== null && run.value !== last.value,
-  )?.value;
+  const old = readings.find((run) => run.value !== last.value)?.value;
   const stirred = runs.find((run) => run.value !== old) ?? last;
   const before = runs.at(-2);
   const between = runs.slice(0, -1).filter((run) => run.value !== old);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { endOf, eventually, readback, start, startUp, temporaryFolder, type Up } from './readback.ts';
@@ -74,6 +75,37 @@ describe('beside a running `up`, on the demo devices', { timeout: 240_000 }, () 
     );
     assert.equal(code, 2);
     assert.match(stderr, /power of living-room-tv can't be measured: .*Nothing was sent/);
+  });
+
+  it('`devices probe --measure` sends nothing where what there is could not be sent back', async () => {
+    const { simulatorUrl } = JSON.parse(readFileSync(join(dataDir, 'up.json'), 'utf8')) as {
+      simulatorUrl: string;
+    };
+    const boiler = `${simulatorUrl}/admin/devices/boiler`;
+    await fetch(`${boiler}/state`, { method: 'PATCH', body: JSON.stringify({ target: 99 }) });
+    const { code, stderr } = await readback(['devices', 'probe', 'boiler', '--measure', 'target=40'], beside);
+    assert.equal(code, 2);
+    assert.match(
+      stderr,
+      /boiler can't be measured: what it has now could not be sent back\. target 99 is outside/,
+    );
+    const { counters } = (await (await fetch(boiler)).json()) as { counters: { sends: { arrived: number } } };
+    assert.equal(counters.sends.arrived, 0);
+  });
+
+  it('Ctrl-C in the middle of a measurement says what goes on, and what the device had before', async () => {
+    const measuring = start(['devices', 'probe', 'blind', '--measure', 'position=90'], beside);
+    const end = endOf(measuring);
+    let shown = '';
+    measuring.stderr?.on('data', (chunk: string) => (shown += chunk));
+    assert.ok(await eventually(() => shown.includes('sent once'), 30_000), shown);
+    measuring.kill('SIGINT');
+    const { code, stderr } = await end;
+    assert.equal(code, 130);
+    assert.match(
+      stderr,
+      /blind is not brought back: before, it had position=\d+\.\nStopped\. [0-9a-f]{32} goes on by itself/,
+    );
   });
 
   it('`send --dry-run` shows the exact request and sends nothing', async () => {

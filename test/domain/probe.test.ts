@@ -67,6 +67,14 @@ describe('probing a device', () => {
     );
   });
 
+  it('counts steps from the lower limit, as it does for what is asked', async () => {
+    const field = { ...celsius(), min: 5.5, step: 1 };
+    assert.deepEqual(said(await probe(device([field]), reply({ temperature: 21.5 }))), []);
+    assert.deepEqual(said(await probe(device([field]), reply({ temperature: 21 }))), [
+      'fields.temperature.step: reads 21 °C, which the declared step 1 does not lead to from 5.5 °C',
+    ]);
+  });
+
   it('says where something declared without readback is in the reply after all', async () => {
     const fan = onoff('fan', { read: null, readback: false });
     const found = await probe(device([fan]), reply({ fan: true }));

@@ -29,7 +29,7 @@ describe('measuring how a device settles', () => {
         [8, 80],
       ]),
       'position',
-      SENT_AT,
+      [SENT_AT],
     );
     assert.deepEqual(movement, {
       field: 'position',
@@ -39,6 +39,17 @@ describe('measuring how a device settles', () => {
       blurMs: 2000,
       paused: 0,
     });
+  });
+
+  it('counts from the step that sent the field, not from the one before it', () => {
+    const reads = samples([
+      [0, 40],
+      [30, 40],
+      [33, 80],
+      [35, 80],
+    ]);
+    const sends = [SENT_AT, SENT_AT + 31_000];
+    assert.equal(movementOf(reads, 'position', sends)?.arrivedMs, 2000);
   });
 
   it('asks for a longer stable time where the device paused on its way, and for a lag where the old value stayed', () => {
@@ -52,7 +63,7 @@ describe('measuring how a device settles', () => {
         [34, 80],
       ]),
       'position',
-      SENT_AT,
+      [SENT_AT],
     );
     assert.ok(movement);
     const suggested = suggestedSettle([movement]);
@@ -62,7 +73,7 @@ describe('measuring how a device settles', () => {
   });
 
   it('measures nothing where nothing was read after the send', () => {
-    assert.equal(movementOf(samples([[-3, 40]]), 'position', SENT_AT), null);
+    assert.equal(movementOf(samples([[-3, 40]]), 'position', [SENT_AT]), null);
     assert.equal(suggestedSettle([]), null);
   });
 
