@@ -1,6 +1,7 @@
 /** Who we are to a device's API. The only code that touches a connection's secrets, and that keeps them out of what comes back. */
 import { validateHeaderName, validateHeaderValue } from 'node:http';
-import type { Auth, Connection, SignScheme } from '../domain/catalogue/definition.ts';
+import type { Auth, SignScheme } from '../domain/catalogue/auth-definition.ts';
+import type { Connection } from '../domain/catalogue/definition.ts';
 import type { Endpoint, HttpRequest } from './http-request.ts';
 import {
   byDigest,

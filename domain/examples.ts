@@ -1,5 +1,6 @@
 /** Examples in profiles: what a reply means and what a command becomes, written down so that both can be checked without the device. */
 import type { DeviceDefinition } from './catalogue/definition.ts';
+import { digestOf } from './catalogue/digest.ts';
 import type { ReadExample, SendExample } from './catalogue/example-schema.ts';
 import { isEqual } from './comparison.ts';
 import { parseDesired } from './desired.ts';
@@ -102,28 +103,10 @@ function requestDifferences(
     typeof wanted === 'string' ? { request: wanted, body: undefined } : wanted;
   return [
     ...(line === request ? [] : [`sends ${plain(line, 200)}, not ${plain(request, 200)}`]),
-    ...(wantedBody === undefined || same(body, wantedBody as Json)
+    ...(wantedBody === undefined || digestOf(body) === digestOf(wantedBody)
       ? []
       : [`${plain(request, 200)}: its body is ${textOf(body)}, not ${textOf(wantedBody as Json)}`]),
   ];
-}
-
-/** Equal whatever the order of the keys. */
-function same(a: Json, b: Json): boolean {
-  if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return a === b;
-  if (Array.isArray(a) || Array.isArray(b))
-    return (
-      Array.isArray(a) &&
-      Array.isArray(b) &&
-      a.length === b.length &&
-      a.every((item, at) => same(item, b[at] ?? null))
-    );
-  const [left, right] = [a, b] as Readonly<Record<string, Json>>[];
-  const keys = Object.keys(left ?? {});
-  return (
-    keys.length === Object.keys(right ?? {}).length &&
-    keys.every((key) => Object.hasOwn(right ?? {}, key) && same(left?.[key] ?? null, right?.[key] ?? null))
-  );
 }
 
 const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>

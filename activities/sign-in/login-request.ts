@@ -1,5 +1,6 @@
 /** The request that signs in with a username and a password. */
-import type { Auth, Connection } from '../../domain/catalogue/definition.ts';
+import type { Auth } from '../../domain/catalogue/auth-definition.ts';
+import type { Connection } from '../../domain/catalogue/definition.ts';
 import type { Json } from '../../domain/values.ts';
 import type { HttpRequest } from '../http-request.ts';
 

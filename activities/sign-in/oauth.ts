@@ -15,7 +15,7 @@ import {
   type TokenEndpointRequestOptions,
   WWWAuthenticateChallengeError,
 } from 'oauth4webapi';
-import type { OAuthClient } from '../../domain/catalogue/definition.ts';
+import type { OAuthClient } from '../../domain/catalogue/auth-definition.ts';
 import { retryAfterMs } from '../asked-pauses.ts';
 import { type Endpoint, requestOnce } from '../http-request.ts';
 import type { Obtained } from './session.ts';

@@ -1,6 +1,6 @@
 /** Signs requests with an HMAC over themselves: over exactly the bytes that are sent, with a time and a nonce of each attempt. */
 import { createHash, createHmac, randomUUID } from 'node:crypto';
-import type { SignScheme } from '../../domain/catalogue/definition.ts';
+import type { SignScheme } from '../../domain/catalogue/auth-definition.ts';
 import type { HttpRequest } from '../http-request.ts';
 
 /** What a scheme may sign. */

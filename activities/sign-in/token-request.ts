@@ -1,5 +1,5 @@
 /** Makes the request of a connection whose reply holds a token, and finds it there. For `login`, and for signing schemes that need one. */
-import type { TokenRequest } from '../../domain/catalogue/definition.ts';
+import type { TokenRequest } from '../../domain/catalogue/auth-definition.ts';
 import { ExpressionError, evaluate } from '../../domain/catalogue/expressions.ts';
 import type { Json } from '../../domain/values.ts';
 import { retryAfterMs } from '../asked-pauses.ts';

@@ -1,7 +1,7 @@
 /** How a connection signs in, from the file to what the rest of Readback works with. */
 import type { Json } from '../values.ts';
+import type { Auth, SignScheme, TokenRequest } from './auth-definition.ts';
 import { isDuration, type RawAuth } from './auth-schema.ts';
-import type { Auth, SignScheme, TokenRequest } from './definition.ts';
 import { milliseconds } from './durations.ts';
 import { didYouMean, listed, type Report } from './problems.ts';
 import { checkExpression } from './scope.ts';

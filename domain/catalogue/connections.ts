@@ -1,6 +1,7 @@
 /** One connection: where it goes, how it signs in, and at what pace. */
 import { resolveAuth } from './auth.ts';
-import type { Auth, Connection, ReplyRules, TlsOptions } from './definition.ts';
+import type { Auth } from './auth-definition.ts';
+import type { Connection, ReplyRules, TlsOptions } from './definition.ts';
 import { milliseconds } from './durations.ts';
 import type { Report } from './problems.ts';
 import type { RawConnection } from './schema.ts';

@@ -2,7 +2,9 @@
  * The catalogue once it is read, merged and checked: what the rest of Readback works with.
  * Everything here is plain JSON, so a definition has one digest and may be compared. Durations are milliseconds.
  */
+
 import type { Json, Value } from '../values.ts';
+import type { Auth } from './auth-definition.ts';
 
 /** JSONata source, already checked against the allow-list of `expressions.ts`. */
 export type Expression = string;
@@ -40,16 +42,6 @@ export interface Connection {
   readonly reply: ReplyRules;
 }
 
-/** Secret texts stay inside this type; no expression, path, log or history sees them. */
-export type Auth =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'bearer'; readonly token: string }
-  | { readonly kind: 'basic' | 'digest'; readonly username: string; readonly password: string }
-  | { readonly kind: 'header' | 'query'; readonly values: Readonly<Record<string, string>> }
-  | ({ readonly kind: 'sign' } & SignScheme)
-  | ({ readonly kind: 'oauth' } & OAuthClient)
-  | ({ readonly kind: 'login' } & Login);
-
 /** Paths of PEM files. */
 export interface TlsOptions {
   /** Authorities to trust instead of the system's. */
@@ -59,53 +51,6 @@ export interface TlsOptions {
   readonly key: string | null;
   /** Trust anybody. */
   readonly insecure: boolean;
-}
-
-/** An HMAC over each request. Texts in braces are filled in for each attempt (`SIGN_WORDS`, and `{signature}` in headers). */
-export interface SignScheme {
-  readonly preset: string | null;
-  readonly over: string;
-  readonly hash: 'sha256' | 'sha1' | 'sha512' | 'md5';
-  readonly encode: 'hex' | 'HEX' | 'base64' | 'base64url';
-  readonly secretAs: 'text' | 'hex' | 'base64';
-  readonly timestamp: 'seconds' | 'milliseconds' | 'iso';
-  /** One that comes out empty is left out. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly secret: string;
-  readonly token: string | null;
-  readonly clientId: string | null;
-  /** Where the token comes from by itself, by a request signed without one. null: `token` is all there is. */
-  readonly login: TokenRequest | null;
-}
-
-/** OAuth 2.0. With a refresh token the token is refreshed, else the client signs in as itself. */
-export interface OAuthClient {
-  readonly tokenUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: string | null;
-  readonly clientAuth: 'basic' | 'post';
-  readonly refreshToken: string | null;
-  readonly scope: string | null;
-  readonly parameters: Readonly<Record<string, string>>;
-}
-
-/** A request on the connection's own origin whose reply holds a token. Expressions see its `status`, `body` and `headers`. */
-export interface TokenRequest {
-  readonly request: { readonly method: string; readonly path: string };
-  /** null: the cookies that it sets. */
-  readonly pick: Expression | null;
-  readonly expires: Expression | null;
-  readonly expiresAfterMs: number | null;
-}
-
-export interface Login extends TokenRequest {
-  readonly username: string;
-  readonly password: string;
-  /** A tree; `{username}` and `{password}` in its texts are filled in. */
-  readonly body: Json;
-  readonly as: 'json' | 'form';
-  /** With `{token}`. */
-  readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface Limit {

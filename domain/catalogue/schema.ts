@@ -18,7 +18,11 @@ import {
 const limit = map({
   requests: z.int().min(1),
   per: duration,
-  keepForReads: z.int().min(0).optional().describe('Part of the budget that is left for reading back what was sent.'),
+  keepForReads: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('Part of the budget that is left for reading back what was sent.'),
   resetHeader: z.string().optional(),
   remainingHeader: z.string().optional(),
 }).superRefine(({ requests, keepForReads }, context) => {

@@ -1,5 +1,6 @@
 /** `settings.webhook`: the connection that is rung when an approval waits. Its `baseUrl` is the whole address. */
-import type { Auth, Connection, SignScheme } from './definition.ts';
+import type { Auth, SignScheme } from './auth-definition.ts';
+import type { Connection } from './definition.ts';
 import { didYouMean, listed, type Report } from './problems.ts';
 
 const PRESET = 'standard-webhooks';

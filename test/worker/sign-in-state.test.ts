@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fingerprintOf } from '../../activities/sign-in/session.ts';
 import { fileSignIns, type SignIn } from '../../activities/sign-in/store.ts';
-import type { Auth } from '../../domain/catalogue/definition.ts';
+import type { Auth } from '../../domain/catalogue/auth-definition.ts';
 import { signInState } from '../../worker/sign-in-state.ts';
 
 const KEY = Buffer.alloc(32, 7);

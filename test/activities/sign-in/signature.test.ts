@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createSigner } from '../../../activities/sign-in/signature.ts';
-import type { SignScheme } from '../../../domain/catalogue/definition.ts';
+import type { SignScheme } from '../../../domain/catalogue/auth-definition.ts';
 import { json, serveHttp } from '../loopback-server.ts';
 import { openAll } from '../opened.ts';
 import { whyNotGenuine } from '../standard-webhooks.ts';
