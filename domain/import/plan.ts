@@ -61,15 +61,16 @@ export async function planImport(request: ImportRequest): Promise<ImportPlan> {
   const wanted = found.proposals.filter(isWanted);
   const ids = idsOf(wanted, known, catalogue);
   const { devices, refused } = await resolved(connection, wanted, ids);
+  const written = devicesIn(text);
   const isNew = ({ identity }: Proposal): boolean => !known.has(identity);
   const added = devices.filter(({ proposal }) => isNew(proposal));
   const compared = devices
     .filter(({ proposal }) => !isNew(proposal))
     .map(({ proposal, definition }) => {
       const own = known.get(proposal.identity) as DeviceDefinition;
-      return { id: own.id, differences: differences(own, definition, proposal, ownFields(text, own.id)) };
+      return { id: own.id, differences: differences(own, definition, proposal, ownFields(written, own.id)) };
     });
-  const gone = goneOf(request, known);
+  const gone = goneOf(request, known, written);
   const approvals = request.guard
     ? rulesFor(
         added.map(({ definition, proposal: { guard } }) => ({ definition, guard })),
@@ -184,11 +185,15 @@ async function loadTrial(
   return await loadCatalogue({ file: 'import', readFile: () => text, environment: {}, withoutSecrets: true });
 }
 
-/** A device's `fields` as they stand in the file itself; those of other files are not looked at. */
-function ownFields(text: string, id: string): RawMap {
+/** The devices as they stand in the file itself; those of other files are not looked at. */
+function devicesIn(text: string): RawMap {
   const parsed = parseYaml(text);
   const devices = parsed.ok && isMap(parsed.value) ? parsed.value['devices'] : undefined;
-  const device = isMap(devices) ? devices[id] : undefined;
+  return isMap(devices) ? devices : {};
+}
+
+function ownFields(written: RawMap, id: string): RawMap {
+  const device = Object.hasOwn(written, id) ? written[id] : undefined;
   const fields = isMap(device) ? device['fields'] : undefined;
   return isMap(fields) ? fields : {};
 }
@@ -225,14 +230,12 @@ function differences(
 
 /** Only what this very file holds is ever taken out. */
 function goneOf(
-  { text, found, prune }: ImportRequest,
+  { found, prune }: ImportRequest,
   known: ReadonlyMap<string, DeviceDefinition>,
+  written: RawMap,
 ): ImportPlan['gone'] {
   const there = new Set([...found.proposals, ...found.leftOut].map(({ identity }) => identity));
-  const parsed = parseYaml(text);
-  const devices = parsed.ok && isMap(parsed.value) ? parsed.value['devices'] : undefined;
-  const isHere = (id: string): boolean => isMap(devices) && Object.hasOwn(devices, id);
   return [...known].flatMap(([identity, { id }]) =>
-    there.has(identity) ? [] : [{ id, identity, removed: prune && isHere(id) }],
+    there.has(identity) ? [] : [{ id, identity, removed: prune && Object.hasOwn(written, id) }],
   );
 }

@@ -55,6 +55,21 @@ const HOUSE = [
 ];
 
 describe('importing again', () => {
+  it('takes no longer a device where there are many', async () => {
+    const took = async (count: number): Promise<number> => {
+      const house = Array.from({ length: count }, (_, index) => entity(`light.lamp_${index}`));
+      const { text } = await imported('', house);
+      const since = performance.now();
+      assert.equal((await imported(text, house)).same.length, count);
+      return performance.now() - since;
+    };
+    await took(20);
+    // Ten times the devices took a hundred times as long; up to thirty times is a busy machine.
+    const few = await took(40);
+    const many = await took(400);
+    assert.ok(many < 30 * few, `${few} ms for 40, ${many} ms for 400`);
+  });
+
   it('changes nothing where nothing has changed', async () => {
     const first = await imported('', HOUSE);
     const again = await imported(first.text, HOUSE);
