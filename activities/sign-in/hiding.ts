@@ -69,6 +69,7 @@ function formsOf(secrets: readonly string[], shortest: number): Forms {
     .flatMap((secret) => [
       secret,
       encodeURIComponent(secret),
+      encodeURIComponent(secret).replace(/%../g, (code) => code.toLowerCase()),
       JSON.stringify(secret).slice(1, -1),
       Buffer.from(secret).toString('base64').replace(/=+$/, ''),
     ])

@@ -66,9 +66,10 @@ export function memorySignIns(): SignInStore {
   };
 }
 
-/** Longer than any sign-in may take: whoever holds a lock for so long is dead. */
-const LOCK_IS_STALE_AFTER_MS = 30_000;
-const LOCK_RETRIES = { retries: 400, factor: 1, minTimeout: 100, maxTimeout: 100 };
+/** Whoever lives touches its lock twice in that time, however long a sign-in takes. */
+const LOCK_IS_STALE_AFTER_MS = 10_000;
+/** Until a dead one's lock is stale, and in time to say that nothing was sent: a send with short time-outs has 25 s in all. */
+const LOCK_RETRIES = { retries: 150, factor: 1, minTimeout: 100, maxTimeout: 100 };
 
 /** One encrypted file a connection. Makes the folder when somebody needs it. */
 export function fileSignIns(folder: string, sealKey: Uint8Array): SignInStore {

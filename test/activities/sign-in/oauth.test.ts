@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -135,6 +135,20 @@ test('a rotated token survives restarts in a sealed file, and is shared by worke
   // With another key it is of no use: the first refresh token was good once, so now somebody has to sign in.
   const stranger = await gate.worker({ store: fileSignIns(folder, Buffer.alloc(32, 8)) });
   assert.match((await stranger.send('on')).detail, /invalid_grant/);
+});
+
+test('what a worker that was killed in the middle of a sign-in held is free again soon', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sign-ins-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const lock = join(folder, 'cloud.lock');
+  mkdirSync(lock);
+  const tenSecondsAgo = new Date(Date.now() - 10_500);
+  utimesSync(lock, tenSecondsAgo, tenSecondsAgo);
+  const gate = await startGate(t, REFRESHED);
+  const worker = await gate.worker({ store: fileSignIns(folder, Buffer.alloc(32, 7)) });
+  const since = Date.now();
+  assert.equal((await worker.send('on')).class, 'accepted');
+  assert.ok(Date.now() - since < 5_000);
 });
 
 test('a data folder that can keep nothing is told at the start, where something has to be kept', async (t) => {
