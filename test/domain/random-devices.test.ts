@@ -182,9 +182,14 @@ describe('whatever a device answers', () => {
       assert.equal(told.verdict.observed?.value, last.reading.kind === 'value' && last.reading.value);
     }));
 
-  it('nothing is concluded from what is no reading', () =>
+  it('nothing is concluded from what is no reading, but that a fault is raised', () =>
     always(fc.constantFrom(...NO_READINGS), (told) => {
-      assert.deepEqual([told.verdict.verdict, told.verdict.observed], ['unreadable', null]);
+      const last = told.seen.at(-1);
+      const faulty = last?.pauseMs === null && last.fault === 'raised';
+      assert.deepEqual(
+        [told.verdict.verdict, told.verdict.observed],
+        [faulty ? 'fault' : 'unreadable', null],
+      );
       assert.ok(told.samples.every((run) => run.value === null));
     }));
 
