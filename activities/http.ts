@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Purpose } from '../domain/budget.ts';
 import type { Connection, DeviceDefinition, SendStep } from '../domain/catalogue/definition.ts';
-import { ExpressionError, evaluate } from '../domain/catalogue/expressions.ts';
 import type { DeviceReply, DeviceRequest, ReadContext, SendClass, SendResult } from '../domain/exchange.ts';
+import { outcomeOf } from '../domain/expression-scope.ts';
 import { evidenceOf, interpretRead, troubledSample } from '../domain/interpretation.ts';
 import { renderRead, renderSend, renderTemplate } from '../domain/rendering.ts';
 import type { Json, Value } from '../domain/values.ts';
@@ -216,23 +216,10 @@ export function notSent(sendClass: SendClass, detail: string): SendResult {
 async function keptFrom(keep: SendStep['keep'], reply: DeviceReply): Promise<Record<string, Value>> {
   const kept: Record<string, Value> = {};
   for (const [name, expression] of Object.entries(keep)) {
-    const value = await valueOf(expression, {
-      status: reply.status,
-      headers: reply.headers,
-      body: reply.body,
-    });
+    const { status, headers, body } = reply;
+    const { value } = await outcomeOf(expression, { input: { status, headers, body }, bindings: {} });
     if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
       kept[name] = value;
   }
   return kept;
-}
-
-async function valueOf(expression: string, input: Json): Promise<Json | undefined> {
-  try {
-    const evaluated = await evaluate(expression, { input, bindings: {} });
-    return evaluated.kind === 'value' ? evaluated.value : undefined;
-  } catch (error) {
-    if (error instanceof ExpressionError) return undefined;
-    throw error;
-  }
 }

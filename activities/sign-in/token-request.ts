@@ -1,6 +1,6 @@
 /** Makes the request of a connection whose reply holds a token, and finds it there. For `login`, and for signing schemes that need one. */
 import type { TokenRequest } from '../../domain/catalogue/auth-definition.ts';
-import { ExpressionError, evaluate } from '../../domain/catalogue/expressions.ts';
+import { outcomeOf } from '../../domain/expression-scope.ts';
 import type { Json } from '../../domain/values.ts';
 import { retryAfterMs } from '../asked-pauses.ts';
 import { decodeReply } from '../http-reply.ts';
@@ -31,14 +31,14 @@ export async function requestToken(
     text: (text) => text,
     json: (value) => value,
   });
-  const input: Json = { status, headers, body: reply.body };
-  const token = pick === null ? cookiesIn(headers['set-cookie']) : await valueOf(pick, input);
+  const scope = { input: { status, headers, body: reply.body }, bindings: {} };
+  const token = pick === null ? cookiesIn(headers['set-cookie']) : (await outcomeOf(pick, scope)).value;
   if (typeof token !== 'string' || token === '' || token.length > LONGEST_TOKEN || !isHeaderText(token)) {
     const where =
       pick === null ? 'sets no cookie' : `has no token where the catalogue looks for it (${pick})`;
     return { kind: 'refused', why: `the reply of ${host} to its sign-in (HTTP ${status}) ${where}` };
   }
-  const told = expires === null ? undefined : await valueOf(expires, input);
+  const told = expires === null ? undefined : (await outcomeOf(expires, scope)).value;
   const at = Date.now();
   const expiresAt = expiresAfterMs === null ? timeIn(told, at) : at + expiresAfterMs;
   return { kind: 'session', token, expiresAt, refreshToken: null };
@@ -67,14 +67,4 @@ function timeIn(told: Json | undefined, at: number): number | null {
   }
   if (number >= 1e12) return number;
   return number >= 1e9 ? number * 1000 : at + number * 1000;
-}
-
-async function valueOf(expression: string, input: Json): Promise<Json | undefined> {
-  try {
-    const evaluated = await evaluate(expression, { input, bindings: {} });
-    return evaluated.kind === 'value' ? evaluated.value : undefined;
-  } catch (error) {
-    if (error instanceof ExpressionError) return undefined;
-    throw error;
-  }
 }
