@@ -6,7 +6,7 @@ import type { DeviceReply, DeviceRequest, ReadContext, SendClass, SendResult } f
 import { outcomeOf } from '../domain/expression-scope.ts';
 import { evidenceOf, interpretRead, troubledSample } from '../domain/interpretation.ts';
 import { renderRead, renderSend, renderTemplate } from '../domain/rendering.ts';
-import type { Json, Value } from '../domain/values.ts';
+import type { Value } from '../domain/values.ts';
 import type { DeviceAdapter, ReadResult } from './adapter.ts';
 import {
   type Exchanged,
