@@ -54,34 +54,39 @@ async function holdsOf(rule: Expression, reply: DeviceReply): Promise<boolean> {
  * One read of a device, from the replies to its requests. A reply that is missing, not 2xx or refused, a `pick` without exactly one hit,
  * a device that isn't `available` or `fresh`, or a stamp older than the command: `trouble`, and every field is unreadable.
  * A field with `confirm` alone reads as what was desired once that holds; an action reads `false` until then.
- * `raw` is what `$before` shows to later reads.
+ * `raw` is what `$before` shows to later reads. `isOfDevice`: false where the replies say nothing of this device, whatever they hold.
  */
 export async function interpretRead(
   device: DeviceDefinition,
   replies: Replies,
   context: ReadContext,
   at: number,
-): Promise<{ sample: Sample; raw: RawRead }> {
+): Promise<{ sample: Sample; raw: RawRead; isOfDevice: boolean }> {
   const read = device.read;
-  if (read === null)
-    return { sample: troubledSample(device, at, 'the catalogue declares no read for it'), raw: {} };
+  const nothing = (trouble: string, raw: RawRead) => ({
+    sample: troubledSample(device, at, trouble),
+    raw,
+    isOfDevice: false,
+  });
+  if (read === null) return nothing('the catalogue declares no read for it', {});
   const whole = rawOf(read, replies);
   const missed = await troubleWithReplies(device, read, replies);
-  if (missed !== null) return { sample: troubledSample(device, at, missed), raw: whole };
+  if (missed !== null) return nothing(missed, whole);
   const picked = await pick(device, read, whole, replies, context);
-  if ('trouble' in picked) return { sample: troubledSample(device, at, picked.trouble), raw: whole };
+  if ('trouble' in picked) return nothing(picked.trouble, whole);
   const scope = scopeOf(device, read, picked.raw, replies, context);
 
   const deviceAt = read.at === null ? null : stampOf((await outcomeOf(read.at, scope)).value);
   const trouble = (await troubleWithState(read, scope)) ?? staleness(context, deviceAt);
-  if (trouble !== null) return { sample: troubledSample(device, at, trouble, deviceAt), raw: picked.raw };
+  if (trouble !== null)
+    return { sample: troubledSample(device, at, trouble, deviceAt), raw: picked.raw, isOfDevice: true };
 
   const confirmed = await confirmations(device, context, scope);
   const fields = await readFields(device, context, scope, confirmed, isStructured(picked.raw));
   const moving = read.moving !== null && (await outcomeOf(read.moving, scope)).value === true;
   const faults = await readFaults(device, scope);
   const sample = { at, deviceAt, fields, moving, faults, confirmed, trouble: null, retryAfterMs: null };
-  return { sample, raw: picked.raw };
+  return { sample, raw: picked.raw, isOfDevice: true };
 }
 
 /** The sample of a read that failed: what is known about the device now is nothing. */

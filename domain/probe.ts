@@ -73,7 +73,10 @@ export async function probeRead(
     return { ...blank, contradictions: headers, unused: [] };
 
   const context = { desired: null, before: null, kept: {}, baselineDeviceAt: null };
-  const { raw } = await interpretRead(device, replies, context, sample.at);
+  const { raw, isOfDevice, sample: told } = await interpretRead(device, replies, context, sample.at);
+  // An error, a web page or a list without the device contradicts nothing that the entry says of the device's own replies.
+  if (!isOfDevice || told.trouble !== sample.trouble)
+    return { ...blank, contradictions: headers, unused: [] };
   const scope = scopeOf(device, device.read, raw, replies, context);
   const paths = pathsIn(scope.input);
   const contradictions = [

@@ -5,10 +5,13 @@ import type { Desired, Value } from './values.ts';
 export function formatValue(value: Value | null, unit: string | null, longest = 64): string {
   if (value === null) return 'unknown';
   if (value === true) return 'done';
-  const text =
-    typeof value === 'number' ? String(Math.round(value * 1000) / 1000) : quoteIfOdd(String(value), longest);
+  const text = typeof value === 'number' ? String(rounded(value)) : quoteIfOdd(String(value), longest);
   return typeof value === 'number' && unit !== null ? `${text} ${unit}` : text;
 }
+
+/** Three decimals; so large a number has none, and would overflow. */
+const rounded = (value: number): number =>
+  Math.abs(value) < Number.MAX_SAFE_INTEGER ? Math.round(value * 1000) / 1000 : value;
 
 const quoteIfOdd = (text: string, longest: number): string =>
   /^[\w.+-]{1,40}$/.test(text) ? text : `"${plain(text, longest)}"`;

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Connection, DeviceDefinition } from '../../domain/catalogue/definition.ts';
 import type { DeviceReply } from '../../domain/exchange.ts';
-import { interpretRead } from '../../domain/interpretation.ts';
+import { interpretRead, troubledSample } from '../../domain/interpretation.ts';
 import { type Probe, probeRead } from '../../domain/probe.ts';
 import type { Json } from '../../domain/values.ts';
 import { celsius, choice, device, field, onoff, read } from './definitions.ts';
@@ -65,6 +65,25 @@ describe('probing a device', () => {
       said(await probe(device([celsius()]), reply({ temperature: 'warm' }))).join(),
       /fields\.temperature\.type/,
     );
+  });
+
+  it('takes no error, web page or list without the device for a contradiction of its rules', async () => {
+    const rules = { moving: 'body.moving', available: 'body.online = true' };
+    const one = device([celsius()], { read: read(rules) });
+    assert.deepEqual((await probe(one, reply({ error: 'busy' }, 503))).contradictions, []);
+    const page = { state: reply('<html>Log in</html>') };
+    const sample = troubledSample(one, 0, 'its body is a web page');
+    assert.deepEqual((await probeRead(one, [], { sample, replies: page })).contradictions, []);
+    const online = await probe(one, reply({ temperature: 20, moving: 'no' }));
+    assert.deepEqual(
+      online.contradictions.map(({ entry }) => entry),
+      ['read.available', 'read.moving'],
+    );
+  });
+
+  it('shows a number too large for decimals as it is', async () => {
+    const found = await probe(device([celsius()]), reply({ temperature: 1e308 }));
+    assert.match(said(found).join(), /reads 1e\+308 °C, above the declared/);
   });
 
   it('counts steps from the lower limit, as it does for what is asked', async () => {
