@@ -42,6 +42,21 @@ export interface GateOptions {
   readonly basePath?: '' | '/devices';
 }
 
+/** Signs in by a refresh token that changes with each use. */
+export const REFRESHED: GateOptions = {
+  account: {
+    oauth: {
+      clientId: 'readback',
+      clientSecret: 'client-secret-1',
+      refreshToken: 'first-refresh-token',
+      rotates: true,
+      expires: '1h',
+    },
+  },
+  auth: 'oauth: { tokenUrl: "simulator:/sign-in/gate", clientId: readback, clientSecret: "${SECRET}", refreshToken: "${REFRESH}" }',
+  environment: { SECRET: 'client-secret-1', REFRESH: 'first-refresh-token' },
+};
+
 export async function startGate(
   t: { after(done: () => Promise<void>): void },
   { account, auth, environment = {}, reply = '', basePath = '/devices' }: GateOptions,
