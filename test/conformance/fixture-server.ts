@@ -7,6 +7,7 @@ import { createRequestStateCodec, McpServer, type ServerContext } from '@modelco
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { retentionOf } from '../../commands/set-up.ts';
 import { createMcpApp, type HttpApp, serveHttp } from '../../mcp-server/http.ts';
+import { mendAnswers } from '../../mcp-server/mended-answers.ts';
 import {
   type Requester,
   requesterOf,
@@ -14,7 +15,6 @@ import {
   TASKS_EXTENSION,
 } from '../../mcp-server/requester.ts';
 import type { McpService } from '../../mcp-server/service.ts';
-import { mendAnswers } from '../../mcp-server/mended-answers.ts';
 import { serveTasks } from '../../mcp-server/tasks.ts';
 import { serveTools } from '../../mcp-server/tool-calls.ts';
 import { startTemporal } from '../temporal.ts';

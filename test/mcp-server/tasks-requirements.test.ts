@@ -47,7 +47,9 @@ describe('the requirements of the Tasks extension', () => {
       const strangers = files.flatMap((file) =>
         [...read(`mcp-server/${file}.ts`).matchAll(/from '(\.[^']+)'/g)]
           .map(([, specifier]) => specifier ?? '')
-          .filter((specifier) => /^\.\.\/(?!tracing\/)|command|\/tools\/|waiting|structured|server\.ts/.test(specifier))
+          .filter((specifier) =>
+            /^\.\.\/(?!tracing\/)|command|\/tools\/|waiting|structured|server\.ts/.test(specifier),
+          )
           .map((specifier) => `${file}.ts imports ${specifier}`),
       );
       assert.deepEqual(strangers, []);
