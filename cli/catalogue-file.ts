@@ -22,7 +22,7 @@ export const readingWithoutSecrets = (file: string): CatalogueReader =>
 export const readingWithSecrets = (file: string, simulatorUrl: string | null): CatalogueReader =>
   reading(file, { environment: process.env, simulatorUrl });
 
-/** As `readingWithSecrets`, for those that go on to work with it: whatever Readback can't do yet is a problem as well. */
+/** As `readingWithSecrets`, for those that go on to work with it: whatever keeps a connection from being worked with is a problem as well. */
 export function readingUsable(file: string, simulatorUrl: string | null): CatalogueReader {
   const read = readingWithSecrets(file, simulatorUrl);
   return async (before) => {

@@ -3,7 +3,7 @@ import { createAdapters } from '../activities/adapters.ts';
 import { openWebhook } from '../activities/webhook.ts';
 import type { Catalogue } from '../domain/catalogue/definition.ts';
 
-/** What the catalogue asks for that Readback can't do yet, one line each, naming the devices that need it. */
+/** What keeps connections of the catalogue from being worked with, one line each, naming the devices that need them. */
 export function unusable(catalogue: Catalogue): readonly string[] {
   try {
     createAdapters(catalogue);

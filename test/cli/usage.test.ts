@@ -188,12 +188,12 @@ devices:
     assert.doesNotMatch(stderr, /^\s+at /m);
   });
 
-  it('ends `up` with 2, naming the devices, where it asks for what Readback cannot do yet', async () => {
+  it('ends `up` with 2, naming the devices, where a connection has all that it needs and can not work with it', async () => {
     const file = join(folder.path, 'later.yaml');
     writeFileSync(
       file,
       `version: 1
-connections: { cloud: { kind: http, baseUrl: "http://127.0.0.1:1", auth: { login: { user: a } } } }
+connections: { cloud: { kind: http, baseUrl: "http://127.0.0.1:1", auth: { sign: { over: "{body}", secret: "no*base64", secretAs: base64, headers: { x-sign: "{signature}" } } } } }
 devices:
   desk-lamp: { connection: cloud, send: PUT /lamp, read: GET /lamp, fields: { power: onoff } }
 `,
@@ -201,7 +201,7 @@ devices:
     const dataDir = join(folder.path, 'later-data');
     const { code, stderr } = await readback(['up', '--catalogue', file, '--data-dir', dataDir], inFolder);
     assert.equal(code, 2, stderr);
-    assert.match(stderr, /"cloud" signs in with "login".*desk-lamp/);
+    assert.match(stderr, /"cloud".* is not written in base64 .*desk-lamp/);
     const doctor = await readback(['doctor', '--catalogue', file, '--data-dir', dataDir, '--json'], inFolder);
     assert.match(doctor.stdout, /"check":"devices","status":"problem"[^}]*desk-lamp/);
   });
