@@ -1,12 +1,14 @@
 /** Where the output of one process goes: all of it into its file, what a person should see to stderr. */
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { plain } from '../../domain/text.ts';
 
 /** One older file is kept, so a log takes at most twice this. */
 const ROTATE_AT_BYTES = 10_000_000;
 const WARN = 40;
 const ERROR = 50;
 const LINES_KEPT = 8;
+const LONGEST_REASON = 500;
 
 export interface PartLog {
   readonly file: string;
@@ -57,9 +59,11 @@ function readRecord(line: string): { level: number; text: string } {
       err?: { message?: string };
       error?: string;
     };
-    const reason = err?.message ?? error;
-    const text =
-      msg === undefined ? line : [msg, reason].filter((part) => typeof part === 'string').join(': ');
+    // A reason may quote a request, and so be of a stranger's words: a terminal must not obey them, nor be flooded.
+    const reasons = [err?.message ?? error]
+      .filter((part) => typeof part === 'string')
+      .map((part) => plain(part, LONGEST_REASON));
+    const text = msg === undefined ? line : [msg, ...reasons].join(': ');
     return { level: typeof level === 'number' ? level : level === 'ERROR' ? ERROR : 0, text };
   } catch {
     return { level: 0, text: line };
