@@ -109,7 +109,12 @@ async function readOne(
     for (const mistake of parsed.mistakes) report(file, [], mistake);
     return null;
   }
-  const value = parsed.value ?? {};
+  // An editor that is interrupted, or a full disk, leaves it so: taken as it stands, no device and no approval rule were left.
+  if (parsed.value === null) {
+    report(file, [], 'there is nothing in the file. Say so with `devices: {}` where that is meant');
+    return null;
+  }
+  const { value } = parsed;
   const checked = catalogueFile.safeParse(value, { reportInput: true });
   if (!isMap(value)) {
     report(file, [], 'a catalogue is a map with the keys connections, devices, …');

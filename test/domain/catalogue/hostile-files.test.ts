@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parse, stringify } from 'yaml';
-import { catalogueOf, load, withApi } from './loading.ts';
+import { catalogueOf, load, problemsOf, withApi } from './loading.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../../examples');
 
@@ -46,6 +46,21 @@ describe('any file', () => {
       ),
       { numRuns: 150 },
     );
+  });
+});
+
+describe('a file with nothing in it', () => {
+  it('is refused, as what an interrupted write leaves, and so is an included one', async () => {
+    const nothing = 'there is nothing in the file. Say so with `devices: {}` where that is meant';
+    for (const text of ['', '\n', '# only a comment\n', '---\n', 'null\n'])
+      assert.deepEqual(await problemsOf(text), [`: ${nothing}`]);
+    assert.deepEqual(await problemsOf({ 'readback.yaml': 'include: more.yaml', 'more.yaml': '' }), [
+      `: ${nothing}`,
+    ]);
+  });
+
+  it('is fine where it says that this is meant', async () => {
+    assert.equal(Object.keys((await catalogueOf('devices: {}')).devices).length, 0);
   });
 });
 
