@@ -6,6 +6,7 @@ import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import type { Catalogue, Connection } from '../domain/catalogue/definition.ts';
 import { loadCatalogue } from '../domain/catalogue/load.ts';
 import { formatProblem } from '../domain/catalogue/problems.ts';
+import { parseYaml } from '../domain/catalogue/yaml-file.ts';
 import { harmlessJson } from '../domain/harmless-json.ts';
 import { type ImportPlan, planImport } from '../domain/import/plan.ts';
 import type { Found } from '../domain/import/proposal.ts';
@@ -75,7 +76,9 @@ function variable(name: string): string {
 async function importDevices(flags: ImportFlags): Promise<void> {
   const file = resolve(flags.into);
   const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  const catalogue = before.trim() === '' ? null : await loaded(file, before, 'Mend it first.');
+  const parsed = parseYaml(before);
+  const isBlank = parsed.ok && parsed.value === null;
+  const catalogue = isBlank ? null : await loaded(file, before, 'Mend it first.');
   const connection = chooseConnection(flags, file, before, catalogue);
   const found = await ask(await openable(connection, file), flags.base);
   const plan = await planImport({
@@ -120,7 +123,7 @@ async function ask(connection: Connection, base: string): Promise<Found> {
     const why = error instanceof Error ? error.message : String(error);
     throw new Failure(
       EXIT.endedBadly,
-      `${connection.baseUrl} told nothing: ${why}. Nothing was written.`,
+      `${connection.baseUrl} told nothing: ${why}. Nothing was written. Look whether that is the address, and import again.`,
       error,
     );
   }

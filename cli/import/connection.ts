@@ -98,6 +98,8 @@ export async function openable({ name, content }: ChosenConnection, file: string
   });
   const connection = loaded.ok ? loaded.catalogue.connections[name] : undefined;
   if (connection !== undefined) return connection;
-  const problems = loaded.ok ? [] : loaded.problems.map(({ path, message }) => `${path}: ${message}`);
-  throw refused(`${problems.join('\n')}\n`);
+  const problems = loaded.ok ? [] : loaded.problems.map(({ path, message }) => `${path}: ${message}.`);
+  throw refused(
+    `${problems.join('\n')}\nMend that, or say with --url, --secret-env and --secret-file what holds.`,
+  );
 }

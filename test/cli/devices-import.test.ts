@@ -95,11 +95,16 @@ describe('importing from a Home Assistant', () => {
     [
       'the variable is not set',
       ['--into', 'none.yaml', '--url', 'http://127.0.0.1:1'],
-      /HA_TOKEN is not set/,
+      /HA_TOKEN is not set[^]*--secret-file/,
       '',
     ],
     ['the secret itself is given', ['--secret-env', 'eyJ.a-b'], /not the secret itself/],
     ['nobody answers', ['--into', 'none.yaml', '--url', 'http://127.0.0.1:1'], /connection refused/],
+    [
+      'a file of comments is fine, but nobody answers',
+      ['--into', 'comments.yaml', '--url', 'http://127.0.0.1:1'],
+      /import again/,
+    ],
     [
       'the catalogue is broken',
       ['--into', 'broken.yaml'],
@@ -108,6 +113,7 @@ describe('importing from a Home Assistant', () => {
   ] as const) {
     it(`writes nothing where ${what}, and says so`, async () => {
       writeFileSync(fileNamed('broken.yaml'), 'devices: { x: { entty: light.x } }\n');
+      writeFileSync(fileNamed('comments.yaml'), '# ours\n');
       const { code, stderr } = await run(args, token);
       assert.ok(code === 1 || code === 2, String(code));
       assert.match(stderr, told);
