@@ -113,13 +113,16 @@ describe('a limit that two workers share', { timeout: 5 * 60_000 }, () => {
     while ((await requests()).made < middle) await sleep(50);
     victim.kill('SIGKILL');
     const ends = await Promise.all(ids.map((id) => patiently(() => readback.ended(id, 120_000))));
-    // Of what it was just sending nobody knows more than the device shows.
+    // Of what it was just sending nobody knows more than the device shows; and the places that were lent to it are lost until
+    // the window is over, so that a second reading may come too late to call a device steady.
     const cut = ends.filter(({ view }) => view.result?.outcome !== 'verified');
+    const isHonest = ({ view: { result, sent } }: (typeof cut)[number]): boolean =>
+      result?.outcome === 'unknown' ? !sent.certain : /^(unsettled|unreadable)$/.test(result?.outcome ?? '');
     assert.deepEqual(
-      cut.filter(({ view }) => view.result?.outcome !== 'unknown' || view.sent.certain),
+      cut.filter((end) => !isHonest(end)),
       [],
     );
-    assert.ok(cut.length <= 4, `${cut.length} were cut off`);
+    assert.ok(cut.length <= 6, `${cut.length} were cut off`);
     assert.equal((await requests()).turnedAway, 0);
   });
 });
