@@ -2,6 +2,7 @@
 import type { DeviceDefinition } from './catalogue/definition.ts';
 import { digestOf } from './catalogue/digest.ts';
 import type { ReadExample, SendExample } from './catalogue/example-schema.ts';
+import { isMap } from './catalogue/merge.ts';
 import { isEqual } from './comparison.ts';
 import { parseDesired } from './desired.ts';
 import type { DeviceReply } from './exchange.ts';
@@ -108,9 +109,6 @@ function requestDifferences(
       : [`${plain(request, 200)}: its body is ${textOf(body)}, not ${textOf(wantedBody as Json)}`]),
   ];
 }
-
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const sameNames = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((name) => b.includes(name));

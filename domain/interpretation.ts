@@ -21,11 +21,11 @@ const MAX_EVIDENCE = 300;
 /** No stamp is longer; whatever is goes into every sample. */
 const MAX_STAMP = 200;
 
-/** What is kept of a reply: at most 300 harmless characters of its body. */
-export function evidenceOf(reply: DeviceReply): ReplyEvidence {
+/** What is kept of a reply: at most `longest` harmless characters of its body. */
+export function evidenceOf(reply: DeviceReply, longest = MAX_EVIDENCE): ReplyEvidence {
   const body =
     reply.body === null ? '' : typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body);
-  return { status: reply.status, body: plain(body.slice(0, MAX_EVIDENCE * 10), MAX_EVIDENCE) };
+  return { status: reply.status, body: plain(body.slice(0, longest * 10), longest) };
 }
 
 /**

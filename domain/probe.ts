@@ -8,14 +8,15 @@ import type {
 } from './catalogue/definition.ts';
 import { expressionLookups } from './catalogue/expressions.ts';
 import { isOnStep } from './desired-number.ts';
-import type { DeviceReply, Sample } from './exchange.ts';
+import type { DeviceReply, ReplyEvidence, Sample } from './exchange.ts';
 import { outcomeOf, type Replies, type Scope, scopeOf } from './expression-scope.ts';
-import { interpretRead } from './interpretation.ts';
+import { evidenceOf, interpretRead } from './interpretation.ts';
 import { nearest } from './nearest.ts';
 import { quoted } from './quoted.ts';
 import { memberOf, pathsIn } from './reply-paths.ts';
 import { formatValue, plain } from './text.ts';
 import type { Reading, Value } from './values.ts';
+import { meansNoReading } from './wire.ts';
 
 /**
  * `readsBack`: a value came. `unreadable`: none came, `why` says what did. `onlyConfirmed`: no value of its own, only a
@@ -45,7 +46,7 @@ export interface Probe {
   /** Scalars of the reply that no expression of the entry looks at, as paths: what else could be read. */
   readonly unused: readonly string[];
   /** What came, by request: the body as text, at most `MAX_REPLY` characters. */
-  readonly replies: Readonly<Record<string, { readonly status: number; readonly body: string }>>;
+  readonly replies: Readonly<Record<string, ReplyEvidence>>;
 }
 
 /** Long enough to find one's way in it; the whole may be megabytes. */
@@ -65,7 +66,7 @@ export async function probeRead(
     Object.values(device.fields).map((field) => [field.name, probedField(field, sample.fields[field.name])]),
   );
   const shown = Object.fromEntries(
-    Object.entries(replies).map(([name, reply]) => [name, { status: reply.status, body: bodyText(reply) }]),
+    Object.entries(replies).map(([name, reply]) => [name, evidenceOf(reply, MAX_REPLY)]),
   );
   const headers = limitContradictions(limits, Object.values(replies));
   const blank = { trouble: device.read === null ? null : sample.trouble, fields, replies: shown };
@@ -97,11 +98,6 @@ function probedField(field: FieldDefinition, reading: Reading | undefined): Prob
   if (reading.kind === 'value') return { ...blank, verdict: 'readsBack', value: reading.value };
   return { ...blank, verdict: reading.kind, why: reading.why };
 }
-
-const bodyText = ({ body }: DeviceReply): string => {
-  const text = body === null ? '' : typeof body === 'string' ? body : JSON.stringify(body);
-  return plain(text.slice(0, MAX_REPLY * 2), MAX_REPLY);
-};
 
 async function readContradictions(
   read: ReadDefinition,
@@ -191,13 +187,9 @@ async function unreadableContradiction(
   const { value, problem } = await outcomeOf(source, scope);
   if (problem !== null) return { key: 'read', text: problem };
   if (value === undefined) return { key: 'read', text: await lacking(source, scope, paths) };
-  const said = typeof value === 'object' ? JSON.stringify(value) : String(value);
-  if (value === null || NO_READING.includes(said.trim().toLowerCase())) return null;
-  if (field.invalid.some((invalid) => String(invalid) === said)) return null;
+  if (value === null || (typeof value !== 'object' && meansNoReading(field, value))) return null;
   return { key: field.values === null ? 'type' : 'values', text: `the device says ${reading.why}` };
 }
-
-const NO_READING = ['', 'unknown', 'unavailable', 'nan'];
 
 /** What a device reads of itself can't be outside what it can be set to. */
 function rangeContradictions(field: FieldDefinition, value: Value): (readonly [key: string, says: string])[] {

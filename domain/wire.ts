@@ -42,6 +42,10 @@ export function fromWire(field: FieldDefinition, raw: Json | undefined): Reading
   return byType(field, raw);
 }
 
+/** Does the device say by this that it has no reading: by a declared `invalid`, or by a text that means so everywhere? */
+export const meansNoReading = (field: FieldDefinition, raw: string | number | boolean): boolean =>
+  field.invalid.some((invalid) => means(raw, invalid)) || NO_READING.includes(text(raw));
+
 function byType(field: FieldDefinition, raw: string | number | boolean): Reading {
   switch (field.type) {
     case 'percent':
